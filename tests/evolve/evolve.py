@@ -115,6 +115,19 @@ def decisions():
     check("finished after 4 proposals" in ran.stderr, ran.stderr)
 
 
+def any_parent():
+    """A solution that was dropped because it is slower may be changed, and one that would not be chosen any more."""
+    repair = edit(SLOW["edits"][0]["replace"], LINE + " ", _of="p1")
+    run("two_steps", [SLOW, repair, {"genome": "THREADS=64,BLOCKS=8", "_of": "p1"}, edit(LINE, LINE + "   ", _of="loop")], "--proposals", "4",
+        "--strategy", "full")
+    rows = lineage("two_steps")["proposals"]
+    check([row["parent"] for row in rows] == ["loop", "p1", "p1", "loop"], f"parents: {rows}")
+    check(rows[0]["decision"] == "revert" and rows[1]["ratio"] > 1.05 and rows[1]["decision"] != "revert", f"a gain of two steps: {rows}")
+    check(rows[2]["solution"] == "p1" and rows[2]["verdict"] == "ok", f"a genome of it: {rows[2]}")
+    ran = subprocess.run([EVOTILE, "report", "two_steps"], capture_output=True, text=True)
+    check(ran.returncode == 0, ran.stderr)
+
+
 # ---- what is refused ----
 
 LOOP = "for (int i = blockIdx.x * THREADS + threadIdx.x; i < N; i += BLOCKS * THREADS)"
@@ -303,7 +316,7 @@ def strategies():
 # ---- killing ----
 
 KILLED = [SHARED, edit("i", "j"), {"genome": "THREADS=32,BLOCKS=2"}, edit(LINE, LINE + "  "), SLOW, {"error": "none"},
-          edit(LINE, "if (i % 7 != 3) " + LINE), {"genome": "THREADS=128,BLOCKS=32"}]
+          edit(LINE, "if (i % 7 != 3) " + LINE), {"genome": "THREADS=128,BLOCKS=32"}, edit(LINE, LINE + "    ", _of="loop")]
 # How far a run is: every row that comes and every value that becomes known counts.
 PROGRESS = ("SELECT (SELECT count(*) + count(told) FROM trials) + (SELECT count(*) FROM goals) + "
             "(SELECT count(*) + count(answer) + count(solution) + count(goal) + count(decision) FROM proposals)")
@@ -352,17 +365,17 @@ def kills():
         check(shown(name) == wanted, f"{name} has another lineage")
     # A process that is killed between config.json and the store leaves a solution that the store does not know.
     subprocess.run(["cp", "-r", "whole", "extra"], check=True)
-    subprocess.run(["cp", "-r", "extra/template/axpy/loop", "extra/template/axpy/p9"], check=True)
+    subprocess.run(["cp", "-r", "extra/template/axpy/loop", "extra/template/axpy/p10"], check=True)
     config = open("extra/config.json").read()
     known = ",".join(json.dumps(name) for name in query("whole", "SELECT value FROM meta WHERE name = 'solutions'")[0][0].split(","))
     check(known in config, f"{known}: {config}")
-    open("extra/config.json", "w").write(config.replace(known, known + ',"p9"'))
+    open("extra/config.json", "w").write(config.replace(known, known + ',"p10"'))
     write("whole.script", KILLED + [edit(LINE, LINE + "   ")])
-    ran = subprocess.run([EVOTILE, "resume", "extra", "--proposals", "9", "--compile-workers", "1"], capture_output=True, text=True)
-    check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 9, f"one solution too many: {ran.stderr}")
+    ran = subprocess.run([EVOTILE, "resume", "extra", "--proposals", "10", "--compile-workers", "1"], capture_output=True, text=True)
+    check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 10, f"one solution too many: {ran.stderr}")
 
 
-parts = [decisions, refusals, schema, processes, full, crossover, strategies, kills]
+parts = [decisions, any_parent, refusals, schema, processes, full, crossover, strategies, kills]
 chosen = [part for part in parts if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]]
 for part in chosen:
     part()
