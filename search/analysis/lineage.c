@@ -50,13 +50,12 @@ static int read_score(struct store *store, const struct run_solutions *solutions
 }
 
 /* A proposal may have found another genome of the start since it was tuned. */
-static int read_first_score(struct lineage *lineage, struct store *store, struct error *error) {
+int lineage_first_us(struct store *store, double *first_us, struct error *error) {
     char *text;
     const int found = store_meta_get(store, "evolve_start_us", &text, error);
-    if (found > 0)
-        lineage->first_us = strtod(text, NULL);
+    *first_us = found > 0 ? strtod(text, NULL) : 0;
     free(text);
-    return found;
+    return found < 0 ? -1 : 0;
 }
 
 static int read_solutions(struct lineage *lineage, struct store *store, struct error *error) {
@@ -77,7 +76,7 @@ static int read_solutions(struct lineage *lineage, struct store *store, struct e
             lineage->best = row->solution;
         }
     }
-    if (status == 0 && (read_first_score(lineage, store, error) < 0 ||
+    if (status == 0 && (lineage_first_us(store, &lineage->first_us, error) < 0 ||
                         read_score(store, solutions, lineage->best, &lineage->best_us, error) < 0))
         status = -1;
     free(solutions);
@@ -116,15 +115,19 @@ int lineage_has(struct store *store, struct error *error) {
     return found;
 }
 
+int lineage_require(struct store *store, struct error *error) {
+    const int found = lineage_has(store, error);
+    return found != 0 ? found
+                      : error_input(error,
+                                    "the sources of %s do not evolve: `evotile evolve` makes a run "
+                                    "with a lineage",
+                                    store_run_dir(store));
+}
+
 int lineage_read(struct lineage *lineage, struct store *store, struct error *error) {
     *lineage = (struct lineage){0};
-    const int found = lineage_has(store, error);
-    if (found == 0)
-        return error_input(error,
-                           "the sources of %s do not evolve: `evotile evolve` makes a run with a "
-                           "lineage",
-                           store_run_dir(store));
-    if (found < 0 || store_meta_get(store, "evolve_start", &lineage->first, error) < 0 ||
+    if (lineage_require(store, error) < 0 ||
+        store_meta_get(store, "evolve_start", &lineage->first, error) < 0 ||
         store_proposals(store, add_row, lineage, error) < 0 ||
         read_solutions(lineage, store, error) < 0)
         return -1;

@@ -31,6 +31,10 @@ struct lineage {
 /* Whether the run's sources evolve: 1, 0, or -1. */
 int lineage_has(struct store *store, struct error *error);
 /* An error of kind ERROR_INPUT if they do not. */
+int lineage_require(struct store *store, struct error *error);
+/* The score of the best start when it was tuned; 0: the starts are not yet. */
+int lineage_first_us(struct store *store, double *first_us, struct error *error);
+/* As lineage_require. */
 int lineage_read(struct lineage *lineage, struct store *store, struct error *error);
 void lineage_release(struct lineage *lineage);
 
