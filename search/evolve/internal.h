@@ -50,7 +50,7 @@ struct evolve {
     struct session session;
     struct solution_store *store;
     struct proposer *proposer;
-    struct evolved_solution solutions[CASES_MAX]; /* as many as the session has goals */
+    struct evolved_solution solutions[GOALS_MAX]; /* as many as the session has goals */
     struct source_proposal **proposals;           /* by number, from 1 */
     int count;
     int unsearched; /* solutions in the run's template that are not of the run */

@@ -340,7 +340,7 @@ static double worker_absence_limit_s(const struct session *session) {
 static int run_loop(void *context, struct session *session, struct progress *progress,
                     struct error *error) {
     (void)context;
-    bool exhausted[CASES_MAX] = {false};
+    bool exhausted[GOALS_MAX] = {false};
     bool nothing_left = false;
     double last_worker_s = clock_seconds();
     session_set_phase(session, PHASE_SEARCHING, "");

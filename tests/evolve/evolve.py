@@ -264,13 +264,13 @@ def full():
     """A run ends when it can hold no more solutions."""
     if not os.environ.get("EVOTILE_LONG"):
         return
-    text = run("full", [{"files": {"note.cuh": f"// {n}\n"}} for n in range(80)], "--tune", "0", "--ahead", "3")
-    check("has 64 solutions" in text and len(lineage("full")["proposals"]) == 62, text[-500:])
+    text = run("full", [{"files": {"note.cuh": f"// {n}\n"}} for n in range(280)], "--tune", "0", "--ahead", "3")
+    check("has 256 solutions" in text and len(lineage("full")["proposals"]) == 254, text[-500:])
     for verb in ("board", "summary", "report", "fsck"):
         ran = subprocess.run([EVOTILE, verb, "full"], capture_output=True, text=True)
         check(ran.returncode == 0, f"{verb}: {ran.stderr}")
     ran = subprocess.run([EVOTILE, "resume", "full"], capture_output=True, text=True)
-    check("is finished after 62 proposals" in ran.stderr, ran.stderr)
+    check("is finished after 254 proposals" in ran.stderr, ran.stderr)
 
 
 def crossover():
