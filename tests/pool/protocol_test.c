@@ -414,7 +414,7 @@ static void values_out_of_range_are_rejected(void **state) {
     } changes[] = {
         {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"x9"},
         {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"99999"},
-        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":64"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":256"},
         {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":-1"},
         {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":6.3"},
         {PROTOCOL_REQUEST, "\"genome\":\"", "\"genome\":\"a"},
