@@ -127,6 +127,16 @@ int evolve_take_duel(struct evolve *evolve, struct source_proposal *proposal,
 /* Chooses the champion among the solutions that the run started with, once they are tuned. */
 int evolve_choose_start(struct evolve *evolve, struct error *error);
 
+/* ---- costs.c ---- */
+
+/* Stores what the first trial of a solution that the run started with says of memory accesses, in
+   the batch of its outcome. */
+int evolve_keep_costs(struct evolve *evolve, const struct trial_result *result,
+                      struct error *error);
+/* What is known of a solution's memory accesses, an array; the caller frees it. NULL with `error`.
+ */
+cJSON *evolve_costs(const struct evolve *evolve, int goal, struct error *error);
+
 /* ---- request.c ---- */
 
 /* The request for a proposal as a JSON line; the caller frees it. `parents`: goals. */
