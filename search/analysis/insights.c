@@ -106,3 +106,27 @@ int insights_add(cJSON *to, const struct insights_subject *subject, struct error
         profile_results_add(to, &measures);
     return 0;
 }
+
+/* ---- memory accesses ---- */
+
+void insights_costs_name(const char *solution, char name[COSTS_META_SIZE]) {
+    snprintf(name, COSTS_META_SIZE, "costs:%.*s", NAME_SIZE, solution);
+}
+
+cJSON *insights_costs(struct store *store, const char *solution, const char *judged,
+                      struct error *error) {
+    char name[COSTS_META_SIZE], *text = NULL;
+    cJSON *costs;
+    insights_costs_name(solution, name);
+    if (judged == NULL && store_meta_get(store, name, &text, error) < 0)
+        return NULL;
+    if (judged != NULL) {
+        cJSON *answer = cJSON_Parse(judged);
+        costs = cJSON_DetachItemFromObjectCaseSensitive(answer, "costs");
+        cJSON_Delete(answer);
+    } else {
+        costs = text != NULL ? cJSON_Parse(text) : NULL;
+        free(text);
+    }
+    return costs != NULL ? costs : cJSON_CreateArray();
+}

@@ -31,4 +31,15 @@ struct insights_subject {
 /* -1 with `error` if a stored profile is damaged, or the genome's launches cannot be planned. */
 int insights_add(cJSON *to, const struct insights_subject *subject, struct error *error);
 
+/* Memory accesses that cost more than necessary, which the emulated device found when a solution
+   was judged (answer_costs): of a proposal in what it was judged with; of a solution that the run
+   started with (`judged` is NULL) in the store. An array, which the caller frees; NULL with
+   `error`.
+ */
+cJSON *insights_costs(struct store *store, const char *solution, const char *judged,
+                      struct error *error);
+/* The name under which the store has those of a solution that the run started with. */
+enum { COSTS_META_SIZE = NAME_SIZE + 16 };
+void insights_costs_name(const char *solution, char name[COSTS_META_SIZE]);
+
 #endif

@@ -74,7 +74,8 @@ void lineage_print(const struct lineage *lineage, FILE *out);
 
     "change"    {"files": ["kernel.cu"], "added": 3, "removed": 1}, {"genome": "..."}, or null
     "profile"   of what passed, what limits its best genome (insights.h), or "missing": why that is
-                not known; of what was refused, {"stopped_at": "cases", "faults": [...]}; or null
+                not known; and "costs" of its memory accesses. Of what was refused, {"stopped_at":
+                "cases", "faults": [...]}; or null. Costs and faults are {"file", "line", "text"}
     "numbers"   of its best genome: {"trial", "genome", "predicted", "score_us", "registers",
                 "smem_bytes", "spill_bytes", "ctas_per_sm", "occupancy", "cases": [{"case",
    "p50_us", "p90_us", "tflops", "gb_per_s", "roofline_share"}]}; or null "next"      the numbers of

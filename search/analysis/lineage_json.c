@@ -2,6 +2,7 @@
    numbers and what followed from it. */
 #include "analysis/lineage.h"
 
+#include "analysis/insights.h"
 #include "analysis/lineage_evidence.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -85,6 +86,20 @@ static const char *text_of(const cJSON *object, const char *name) {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
 }
 
+/* What was found at lines of a candidate's files. */
+static void add_places(cJSON *to, const char *name, const cJSON *places) {
+    const cJSON *place;
+    cJSON *list = cJSON_AddArrayToObject(to, name);
+    cJSON_ArrayForEach(place, places) {
+        const cJSON *line = cJSON_GetObjectItemCaseSensitive(place, "line");
+        cJSON *one = cJSON_CreateObject();
+        cJSON_AddItemToArray(list, one);
+        evidence_add_text(one, "file", text_of(place, "file"));
+        evidence_add_figure(one, "line", cJSON_IsNumber(line) ? line->valuedouble : NAN);
+        evidence_add_text(one, "text", text_of(place, "text"));
+    }
+}
+
 /* Where a proposal that was refused ended. */
 static void add_stop(cJSON *to, const struct store_proposal *row) {
     cJSON *judged = row->judged != NULL ? cJSON_Parse(row->judged) : NULL;
@@ -92,19 +107,25 @@ static void add_stop(cJSON *to, const struct store_proposal *row) {
         cJSON_AddNullToObject(to, "profile");
         return;
     }
-    const cJSON *fault;
     cJSON *profile = cJSON_AddObjectToObject(to, "profile");
     evidence_add_text(profile, "stopped_at", text_of(judged, "stage"));
-    cJSON *faults = cJSON_AddArrayToObject(profile, "faults");
-    cJSON_ArrayForEach(fault, cJSON_GetObjectItemCaseSensitive(judged, "faults")) {
-        const cJSON *line = cJSON_GetObjectItemCaseSensitive(fault, "line");
-        cJSON *one = cJSON_CreateObject();
-        cJSON_AddItemToArray(faults, one);
-        evidence_add_text(one, "file", text_of(fault, "file"));
-        evidence_add_figure(one, "line", cJSON_IsNumber(line) ? line->valuedouble : NAN);
-        evidence_add_text(one, "text", text_of(fault, "text"));
-    }
+    add_places(profile, "faults", cJSON_GetObjectItemCaseSensitive(judged, "faults"));
     cJSON_Delete(judged);
+}
+
+/* Adds what a solution was judged with to what limits its best genome. */
+static int add_costs(cJSON *to, const struct evidence *evidence, const char *solution,
+                     const char *judged, struct error *error) {
+    cJSON *profile = cJSON_GetObjectItemCaseSensitive(to, "profile");
+    cJSON *costs = cJSON_IsObject(profile)
+                       ? insights_costs(evidence->store, solution, judged, error)
+                       : cJSON_CreateArray();
+    if (costs == NULL)
+        return -1;
+    if (cJSON_IsObject(profile))
+        add_places(profile, "costs", costs);
+    cJSON_Delete(costs);
+    return 0;
 }
 
 static void add_next(cJSON *to, const struct lineage *lineage, const char *solution) {
@@ -144,9 +165,13 @@ static int add_iteration(cJSON *row, const struct lineage *lineage, const struct
     add_row(row, proposal);
     add_change(row, proposal);
     add_next(row, lineage, made ? proposal->solution : NULL);
-    if (proposal->goal != NO_GOAL)
-        return evidence_add(row, evidence, proposal->goal, made ? STORE_NO_TRIAL : proposal->trial,
-                            error);
+    if (proposal->goal != NO_GOAL) {
+        const int64_t trial = made ? STORE_NO_TRIAL : proposal->trial;
+        const int status = evidence_add(row, evidence, proposal->goal, trial, error);
+        return status == 0 && made
+                   ? add_costs(row, evidence, proposal->solution, proposal->judged, error)
+                   : status;
+    }
     cJSON_AddNullToObject(row, "numbers");
     add_stop(row, proposal);
     return 0;
@@ -178,6 +203,8 @@ static int add_starts(cJSON *object, const struct lineage *lineage, const struct
         cJSON_AddStringToObject(one, "solution", lineage->starts[i]);
         add_next(one, lineage, lineage->starts[i]);
         status = evidence_add(one, evidence, i, STORE_NO_TRIAL, error);
+        if (status == 0)
+            status = add_costs(one, evidence, lineage->starts[i], NULL, error);
     }
     return status;
 }

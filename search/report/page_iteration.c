@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "report/page_internal.h"
 
-enum { LIMITS_MAX = 8, NEXT_MAX = 12, FAULTS_SHOWN = 8 };
+enum { LIMITS_MAX = 8, NEXT_MAX = 12, PLACES_MAX = 8 };
 
 static const cJSON *part_of(const cJSON *object, const char *name) {
     return cJSON_GetObjectItemCaseSensitive(object, name);
@@ -86,15 +86,14 @@ static void add_limits(cJSON *to, const cJSON *state) {
     }
 }
 
-/* Where it stopped, and at which lines. */
-static void add_faults(cJSON *to, const cJSON *profile) {
-    const cJSON *fault;
-    cJSON *list = cJSON_AddArrayToObject(to, "faults");
-    cJSON_ArrayForEach(fault, part_of(profile, "faults")) {
-        const char *file = text_of(fault, "file"), *text = text_of(fault, "text");
-        const double line = number_of(fault, "line");
+/* What was found at lines: why it stopped, or which accesses to memory cost too much. */
+static void add_places(cJSON *list, const cJSON *places) {
+    const cJSON *place;
+    cJSON_ArrayForEach(place, places) {
+        const char *file = text_of(place, "file"), *text = text_of(place, "text");
+        const double line = number_of(place, "line");
         struct strbuf words = {0};
-        if (cJSON_GetArraySize(list) == FAULTS_SHOWN)
+        if (cJSON_GetArraySize(list) == PLACES_MAX)
             break;
         if (file != NULL && isfinite(line))
             strbuf_print(&words, "%s:%.0f: ", file, line);
@@ -109,7 +108,9 @@ static void add_profile(cJSON *to, const cJSON *state) {
     const char *stopped = text_of(profile, "stopped_at"), *missing = text_of(profile, "missing");
     cJSON *advice = cJSON_AddArrayToObject(to, "advice");
     add_limits(to, state);
-    add_faults(to, profile);
+    cJSON *places = cJSON_AddArrayToObject(to, "places");
+    add_places(places, part_of(profile, "faults"));
+    add_places(places, part_of(profile, "costs"));
     cJSON_ArrayForEach(one, part_of(profile, "advice")) {
         add_item(advice, one->valuestring);
     }

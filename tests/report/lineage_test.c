@@ -229,7 +229,7 @@ static void markdown_forges_nothing(void **state) {
     assert_int_equal(lines_with(log, "#"), 5);
     assert_int_equal(lines_with(log, "## Iteration"), 3);
     assert_int_equal(lines_with(whole, "#### Iteration"), 3);
-    assert_non_null(strstr(log, "- fault: k.cu:4: \\<u>fault\\</u> \\*\\*f\\*\\*"));
+    assert_non_null(strstr(log, "- line: k.cu:4: \\<u>fault\\</u> \\*\\*f\\*\\*"));
     free(whole);
     free(log);
 }
