@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "outcome/measure_names.h"
 #include "report/page_internal.h"
 
 enum { LIMITS_MAX = 8, NEXT_MAX = 12, PLACES_MAX = 8 };
@@ -103,6 +104,14 @@ static void add_places(cJSON *list, const cJSON *places) {
     }
 }
 
+/* A profile without counters, as of an emulated device, has the measures of a trial alone. */
+static bool has_counters(const cJSON *measures) {
+    for (int m = MEASURE_PROFILED; m < MEASURE_COUNT; m++)
+        if (part_of(measures, measure_names[m]) != NULL)
+            return true;
+    return false;
+}
+
 static void add_profile(cJSON *to, const cJSON *state) {
     const cJSON *profile = part_of(state, "profile"), *one;
     const char *stopped = text_of(profile, "stopped_at"), *missing = text_of(profile, "missing");
@@ -122,8 +131,8 @@ static void add_profile(cJSON *to, const cJSON *state) {
         add_text(to, "profile", "none: it was not timed");
     else
         add_text(to, "profile",
-                 part_of(profile, "measures") != NULL ? "by timing and a profiler's counters"
-                                                      : "by timing and resources");
+                 has_counters(part_of(profile, "measures")) ? "by timing and a profiler's counters"
+                                                            : "by timing and resources");
 }
 
 /* ---- numbers ---- */
