@@ -373,7 +373,7 @@ def log():
             change = row["change"]
             check((len(change["files"]), change["added"], change["removed"]) == counted_change("logged", row["parent"], row["solution"]),
                   f"the change of {row['solution']}: {change}")
-        # What follows: whoever changes it, or has it as a second parent.
+        # What follows: the proposals that change it, or have it as a second parent.
         made = row.get("goal") is not None and not row.get("genome")
         follow = [other["number"] for other in rows.values() if made and row["solution"] in (other["parent"], other["other"])]
         check(row["next"] == follow, f"next of {row['number']}: {row['next']}, not {follow}")
