@@ -139,10 +139,15 @@ static void explain(struct source_proposal *proposal, const char *format, ...) {
     proposal_set(&proposal->row.reason, reason);
 }
 
+/* A prediction has no interval: both of its bounds are the ratio. */
+static bool is_faster(struct comparison comparison) {
+    return comparison.low > 1;
+}
+
 static void explain_challenge(const struct evolve *evolve, struct source_proposal *proposal,
                               struct comparison comparison) {
     const char *champion = evolve->solutions[evolve->champion].name;
-    const bool wins = comparison.low > 1;
+    const bool wins = is_faster(comparison);
     if (!isfinite(comparison.low))
         explain(proposal, "it is %.3f times as fast as the champion %s, without a duel",
                 comparison.ratio, champion);
@@ -185,7 +190,7 @@ static int store_promotion(struct evolve *evolve, const struct source_proposal *
 
 static int take_challenge(struct evolve *evolve, struct source_proposal *proposal,
                           struct comparison comparison, struct error *error) {
-    const bool wins = comparison.low > 1;
+    const bool wins = is_faster(comparison);
     explain_challenge(evolve, proposal, comparison);
     if (wins && evolve->champion != proposal->row.goal &&
         store_promotion(evolve, proposal, comparison, error) < 0)
