@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(LINEAGE_PATH_MAX >= SOLUTIONS_MAX, "a path may have every solution");
+
 /* ---- reading ---- */
 
 /* The texts of a row that the lineage shows. */

@@ -41,7 +41,7 @@ void lineage_release(struct lineage *lineage);
 /* The proposal that made a solution; NULL: the run started with it. */
 const struct store_proposal *lineage_maker(const struct lineage *lineage, const char *solution);
 /* The proposals from a start to a solution, oldest first, at most `limit`; their number. */
-enum { LINEAGE_PATH_MAX = 64 };
+enum { LINEAGE_PATH_MAX = 256 }; /* as many as a run has solutions */
 int lineage_path(const struct lineage *lineage, const char *solution,
                  const struct store_proposal **path, int limit);
 
