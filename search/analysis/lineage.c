@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(LINEAGE_PATH_MAX >= SOLUTIONS_MAX, "a path may have every solution");
+_Static_assert((int)LINEAGE_PATH_MAX >= (int)SOLUTIONS_MAX, "a path may have every solution");
 
 /* ---- reading ---- */
 
