@@ -7,109 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const assignments[] = {
-    "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", NULL};
-
-bool coarsen_is_assignment(const struct token_list *tokens, int t) {
-    for (int a = 0; assignments[a] != NULL; a++)
-        if (token_equals(tokens, t, assignments[a]))
-            return true;
-    return false;
-}
-
-/* ---- what depends on the index ---- */
-
-bool coarsen_is_dependent(const struct coarsening *coarsening, int t) {
-    if (token_kind(coarsening->tokens, t) != TOKEN_NAME ||
-        token_equals(coarsening->tokens, t - 1, ".") ||
-        token_equals(coarsening->tokens, t - 1, "->"))
-        return false;
-    for (int n = 0; n < coarsening->count; n++)
-        if (token_equals(coarsening->tokens, t, coarsening->names[n]))
-            return true;
-    return false;
-}
-
 bool coarsen_depends(const struct coarsening *coarsening, struct span span) {
-    for (int t = span.first; t < span.last; t++)
-        if (coarsen_is_dependent(coarsening, t))
-            return true;
-    return false;
-}
-
-static bool add_name(struct coarsening *coarsening, int t) {
-    if (coarsen_is_dependent(coarsening, t))
-        return false;
-    if (coarsening->count == NAMES_MAX) {
-        coarsening->failed = true;
-        return false;
-    }
-    coarsening->names[coarsening->count++] = span_text(coarsening->tokens, (struct span){t, t + 1});
-    return true;
-}
-
-/* Behind the expression that starts at t. */
-static int expression_end(const struct token_list *tokens, int t) {
-    while (token_kind(tokens, t) != TOKEN_END && !token_equals(tokens, t, ";") &&
-           !token_equals(tokens, t, ",") && !token_equals(tokens, t, ")") &&
-           !token_equals(tokens, t, "}"))
-        t = token_partner(tokens, t) > t ? token_partner(tokens, t) + 1 : t + 1;
-    return t;
-}
-
-/* The name that an assignment at t writes; -1 for one that is not simple. */
-int coarsen_assigned_name(const struct token_list *tokens, int t) {
-    int at = t - 1;
-    while (token_equals(tokens, at, "]") && token_partner(tokens, at) >= 0)
-        at = token_partner(tokens, at) - 1;
-    while (token_equals(tokens, at - 1, ".")) { /* pack.at[i] writes the pack */
-        at -= 2;
-        while (token_equals(tokens, at, "]") && token_partner(tokens, at) >= 0)
-            at = token_partner(tokens, at) - 1;
-    }
-    return token_kind(tokens, at) == TOKEN_NAME ? at : -1;
-}
-
-/* Whether a name is a variable of the body, not memory behind a pointer. */
-bool coarsen_is_variable(const struct coarsening *coarsening, int name, int assignment) {
-    struct declaration declared;
-    char *text = span_text(coarsening->tokens, (struct span){name, name + 1});
-    bool found = declaration_find(coarsening->tokens, text, name + 1, &declared) &&
-                 declared.name >= coarsening->body.first;
-    free(text);
-    return found && !(declared.is_pointer && assignment > name + 1);
-}
-
-/* The condition of the innermost `if` before a statement without braces, or around it, is looked at
-   by is_conditional: a variable that is assigned under a dependent condition depends, too. */
-static bool is_conditional(const struct coarsening *coarsening, int t) {
-    for (int at = coarsening->body.first; at < t; at++) {
-        int close = token_partner(coarsening->tokens, at + 1);
-        if (!token_equals(coarsening->tokens, at, "if") || close < 0)
-            continue;
-        int end = statement_end(coarsening->tokens, at);
-        if (end > t && coarsen_depends(coarsening, (struct span){at + 2, close}))
-            return true;
-    }
-    return false;
-}
-
-static void find_dependent(struct coarsening *coarsening) {
-    const struct token_list *tokens = coarsening->tokens;
-    bool grown = true;
-    add_name(coarsening, coarsening->index);
-    while (grown && !coarsening->failed) {
-        grown = false;
-        for (int t = coarsening->body.first; t < coarsening->body.last; t++) {
-            int name = coarsen_is_assignment(tokens, t) ? coarsen_assigned_name(tokens, t) : -1;
-            if (name < 0 || !coarsen_is_variable(coarsening, name, t))
-                continue;
-            if (coarsen_depends(coarsening,
-                                (struct span){name + 1, expression_end(tokens, t + 1)}) ||
-                is_conditional(coarsening, t))
-                grown = add_name(coarsening, name) || grown;
-        }
-    }
+    return dependence_has(&coarsening->dependence, span);
 }
 
 /* ---- where it applies ---- */
@@ -177,7 +76,8 @@ static bool find_index(struct coarsening *coarsening) {
         return false;
     coarsening->index_first = first;
     coarsening->guard = -1;
-    find_dependent(coarsening);
+    dependence_add(&coarsening->dependence, coarsening->index);
+    dependence_find(&coarsening->dependence);
     for (int t = statement_end(tokens, first); t >= 0 && t < coarsening->body.last;
          t = statement_end(tokens, t)) {
         int end = statement_end(tokens, t);
@@ -194,11 +94,14 @@ static bool find_index(struct coarsening *coarsening) {
 
 static bool coarsen_axis(struct mutation *mutation, const char *axis, int number) {
     struct coarsening coarsening = {
-        .mutation = mutation, .tokens = &mutation->tokens, .body = mutation->kernel.body};
+        .mutation = mutation,
+        .tokens = &mutation->tokens,
+        .body = mutation->kernel.body,
+        .dependence = {.tokens = &mutation->tokens, .body = mutation->kernel.body}};
     struct json launch, element;
     coarsening.axis = find_axis(coarsening.tokens, coarsening.body, axis);
     bool found = coarsening.axis >= 0 && mutation_launch(mutation, &mutation->kernel, &launch) &&
-                 find_index(&coarsening) && !coarsening.failed;
+                 find_index(&coarsening) && !coarsening.dependence.failed;
     char *grid = found ? mutation_extent(&launch, "grid", number, &element) : NULL;
     if (grid != NULL) {
         char base[16];
@@ -226,8 +129,7 @@ static bool coarsen_axis(struct mutation *mutation, const char *axis, int number
     if (!found)
         mutation_reset(mutation);
     free(grid);
-    for (int n = 0; n < coarsening.count; n++)
-        free(coarsening.names[n]);
+    dependence_release(&coarsening.dependence);
     strbuf_release(&coarsening.out);
     return found;
 }
