@@ -57,14 +57,25 @@ static int expression_end(const struct token_list *tokens, int t) {
     return t;
 }
 
-/* Whether the statement of token t is below a condition, or in a loop, that depends. */
-static bool is_conditional(const struct dependence *dependence, int t) {
+/* Where the variable that is named at a token is declared; -1: unknown. */
+static int find_declaration(const struct token_list *tokens, int name) {
+    struct declaration declared;
+    char *text = span_text(tokens, (struct span){name, name + 1});
+    bool found = declaration_find(tokens, text, name + 1, &declared);
+    free(text);
+    return found ? declared.name : -1;
+}
+
+/* Whether a variable is assigned below a condition, or in a loop, that depends. Where it is
+   declared there, too, all that read it are. */
+static bool is_conditional(const struct dependence *dependence, int name) {
     const struct token_list *tokens = dependence->tokens;
-    for (int at = dependence->body.first; at < t; at++) {
+    int declaration = find_declaration(tokens, name);
+    for (int at = dependence->body.first; at < name; at++) {
         int close = token_partner(tokens, at + 1);
         bool branches = token_equals(tokens, at, "if") || token_equals(tokens, at, "for") ||
                         token_equals(tokens, at, "while") || token_equals(tokens, at, "switch");
-        if (branches && close >= 0 && statement_end(tokens, at) > t &&
+        if (branches && close >= 0 && declaration < at && statement_end(tokens, at) > name &&
             dependence_has(dependence, (struct span){at + 2, close}))
             return true;
     }
@@ -82,7 +93,7 @@ void dependence_find(struct dependence *dependence) {
                 continue;
             int from = name < t ? name + 1 : t + 1;
             if (dependence_has(dependence, (struct span){from, expression_end(tokens, t + 1)}) ||
-                is_conditional(dependence, t))
+                is_conditional(dependence, name))
                 grown = dependence_add(dependence, name) || grown;
         }
     }

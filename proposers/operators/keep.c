@@ -8,18 +8,6 @@
 
 enum { LOOPS_MAX = 32 };
 
-/* The type of an expression without const and reference. */
-static const char helper[] = "template <typename T> struct value_of {\n"
-                             "    using type = T;\n"
-                             "};\n"
-                             "template <typename T> struct value_of<T &> {\n"
-                             "    using type = T;\n"
-                             "};\n"
-                             "template <typename T> struct value_of<const T &> {\n"
-                             "    using type = T;\n"
-                             "};\n"
-                             "\n";
-
 /* The same loop several times, and an expression that they read: p[v] or load_pack<N>(p + v). */
 struct group {
     const struct token_list *tokens;
@@ -192,7 +180,7 @@ static void declare_array(struct mutation *mutation, struct group *group, int pl
                           const char *storage, const char *array, const char *gene) {
     struct strbuf line = {0};
     char *expression = span_renamed(group->tokens, group->read, rename_variable, group);
-    mutation_declare_once(mutation, "value_of", helper);
+    mutation_declare_value_of(mutation);
     strbuf_print(&line, "%svalue_of<decltype(%s)>::type %s[%s > 0 ? %s : 1];\n    ", storage,
                  expression, array, gene, gene);
     mutation_replace(mutation, (struct span){place, place}, line.bytes);

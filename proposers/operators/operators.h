@@ -32,6 +32,7 @@ bool apply_keep_in_registers(struct mutation *mutation, int site);
 bool apply_stage_in_shared(struct mutation *mutation, int site);
 bool apply_warp_shuffle(struct mutation *mutation, int site);
 bool apply_coarsen(struct mutation *mutation, int site);
+bool apply_tile_in_shared(struct mutation *mutation, int site);
 bool apply_unroll(struct mutation *mutation, int site);
 bool apply_loop_order(struct mutation *mutation, int site);
 bool apply_literal_to_gene(struct mutation *mutation, int site);
