@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 bool assignment_at(const struct token_list *tokens, int t) {
-    static const char *const marks[] = {"=",  "+=", "-=",  "*=",  "/=", "%=", "|=",
-                                        "&=", "^=", "<<=", ">>=", "++", "--", NULL};
+    static const char *const marks[] = {
+        "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", "++", "--", NULL};
     for (int m = 0; marks[m] != NULL; m++)
         if (token_equals(tokens, t, marks[m]))
             return true;

@@ -12,7 +12,8 @@
 
 /* Whether token t is =, += and so on, ++ or --. */
 bool assignment_at(const struct token_list *tokens, int t);
-/* The name that it writes: `a` of a = 1, a[i] += 1, a.b[i] = 1 and ++a; -1: it is not that simple. */
+/* The name that it writes: `a` of a = 1, a[i] += 1, a.b[i] = 1 and ++a; -1: it is not that simple.
+ */
 int assignment_name(const struct token_list *tokens, int t);
 /* Whether it writes a variable of the body (also an array, or the pointer itself), not memory
    behind a pointer. */

@@ -230,8 +230,7 @@ static void print_statement(struct coarsening *coarsening, struct span statement
         coarsening->failed = true;
         return;
     }
-    for (int t = statement.first + 1; t < statement.last && !assignment_at(tokens, t - 1);
-         t++) {
+    for (int t = statement.first + 1; t < statement.last && !assignment_at(tokens, t - 1); t++) {
         if (!declaration_read(tokens, t, &declared) || declared.type.first < statement.first)
             continue;
         if (t == coarsening->index)

@@ -31,7 +31,8 @@ const struct edit_operator mutation_operators[] = {
     {"tile_in_shared", 10,
      "a loop over 0, 1, 2 ... stores nothing and reads p[... k ...] where a row or a column of the "
      "block has the same address",
-     "tile_in_shared: let a block load tiles of what its threads read in a loop into shared memory, "
+     "tile_in_shared: let a block load tiles of what its threads read in a loop into shared "
+     "memory, "
      "because neighbours read the same elements",
      apply_tile_in_shared},
     {"unroll", 4, "a counted loop has no pragma",

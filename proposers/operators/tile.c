@@ -42,8 +42,7 @@ static bool read_loop(const struct mutation *mutation, const struct dependence *
     if (!loop_read(tokens, t, loop) || loop->step.first < loop->step.last ||
         loop->init.last - loop->init.first != 1 ||
         token_kind(tokens, loop->init.first) != TOKEN_NUMBER || loop_jumps(tokens, loop) ||
-        has_obstacle(tokens, loop->body) ||
-        span_stores(tokens, mutation->kernel.body, loop->body))
+        has_obstacle(tokens, loop->body) || span_stores(tokens, mutation->kernel.body, loop->body))
         return false;
     tiling->place = body_statement(tokens, mutation->kernel.body, t);
     struct span variable = {loop->variable, loop->variable + 1};
@@ -67,8 +66,8 @@ static bool read_guard(const struct mutation *mutation, struct tiling *tiling) {
         while (end < close && !token_equals(tokens, end, "||"))
             end = token_partner(tokens, end) > end ? token_partner(tokens, end) + 1 : end + 1;
         char *name = span_text(tokens, (struct span){t, t + 1});
-        bool usable = declaration_find(tokens, name, t, &declared) &&
-                      declared.name >= body.first && declared.init.last > declared.init.first &&
+        bool usable = declaration_find(tokens, name, t, &declared) && declared.name >= body.first &&
+                      declared.init.last > declared.init.first &&
                       token_equals(tokens, declared.init.last, ";") && !declared.is_pointer &&
                       !declared.is_array && token_equals(tokens, t + 1, ">=") &&
                       tiling->index_count < GUARDS_MAX;
@@ -134,8 +133,8 @@ static int element_bytes(const struct token_list *tokens, const struct tile *til
     static const struct {
         const char *name;
         int bytes;
-    } types[] = {{"float", 4},  {"int", 4},    {"unsigned", 4}, {"f16", 2}, {"bf16", 2},
-                 {"__half", 2}, {"double", 8}, {NULL, 16}};
+    } types[] = {{"float", 4}, {"int", 4},    {"unsigned", 4}, {"f16", 2},
+                 {"bf16", 2},  {"__half", 2}, {"double", 8},   {NULL, 16}};
     int t = 0;
     if (tile->value.first < tile->read.first)
         return 4;
@@ -148,9 +147,9 @@ static int element_bytes(const struct token_list *tokens, const struct tile *til
 static bool is_inner_loop(const struct mutation *mutation, const struct loop *inner) {
     const struct token_list *tokens = &mutation->tokens;
     char *end = span_text(tokens, inner->end);
-    bool known = inner->end.last - inner->end.first == 1 &&
-                 (token_kind(tokens, inner->end.first) == TOKEN_NUMBER ||
-                  mutation_has_gene(mutation, end));
+    bool known =
+        inner->end.last - inner->end.first == 1 &&
+        (token_kind(tokens, inner->end.first) == TOKEN_NUMBER || mutation_has_gene(mutation, end));
     free(end);
     return known && span_is(tokens, inner->init, "0") && inner->step.first >= inner->step.last;
 }

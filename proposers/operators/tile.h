@@ -1,6 +1,6 @@
 /*
- * tile: a loop over tiles that a block loads into shared memory together. The parts of that operator
- * (operators.h): where it applies, and how the new loop is printed.
+ * tile: a loop over tiles that a block loads into shared memory together. The parts of that
+ * operator (operators.h): where it applies, and how the new loop is printed.
  *
  *     struct tiling tiling;
  *     if (tiling_read(&mutation, site, &tiling))
@@ -21,9 +21,9 @@ enum { TILES_MAX = 8, INNER_MAX = 4, GUARDS_MAX = 4 };
 
 /* What the loop reads again and again. */
 struct tile {
-    struct span read;   /* p[INDEX] */
-    struct span value;  /* that, or a conversion of it */
-    char own, along;    /* 'y', 'x': the axis that the address depends on, and the one that loads */
+    struct span read;  /* p[INDEX] */
+    struct span value; /* that, or a conversion of it */
+    char own, along;   /* 'y', 'x': the axis that the address depends on, and the one that loads */
     int inner[INNER_MAX]; /* the loops within the body whose variables the address has */
     int inner_count;
     int bytes; /* of an element */
@@ -31,8 +31,8 @@ struct tile {
 
 struct tiling {
     struct loop loop;
-    int place;       /* the statement that is replaced: the loop, or the pragma before it */
-    int guard;       /* `if (A >= B || ...) return;` before it; -1: none */
+    int place; /* the statement that is replaced: the loop, or the pragma before it */
+    int guard; /* `if (A >= B || ...) return;` before it; -1: none */
     int indices[GUARDS_MAX], index_count; /* the A: where the guard names them */
     struct tile tiles[TILES_MAX];
     int count;

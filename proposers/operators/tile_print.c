@@ -68,9 +68,9 @@ static void choose_names(struct printing *printing) {
 }
 
 static void release_names(struct printing *printing) {
-    char *const names[] = {printing->gene,     printing->first, printing->in,   printing->part,
-                           printing->count,    printing->live,  printing->variable,
-                           printing->type,     printing->init,  printing->end};
+    char *const names[] = {printing->gene,  printing->first, printing->in,       printing->part,
+                           printing->count, printing->live,  printing->variable, printing->type,
+                           printing->init,  printing->end};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         free(names[i]);
     for (int k = 0; k < printing->tiling->count; k++)
@@ -235,8 +235,8 @@ static void replace_guard(struct printing *printing) {
             end = token_partner(tokens, end) > end ? token_partner(tokens, end) + 1 : end + 1;
         char *name = word(printing, index);
         char *bound = span_text(tokens, (struct span){index + 2, end});
-        strbuf_print(&lines, "%s    %s = %s < %s ? %s : 0;%s", i > 0 ? "\n" : "", name, name,
-                     bound, name, i == 0 ? " // every thread loads, within bounds" : "");
+        strbuf_print(&lines, "%s    %s = %s < %s ? %s : 0;%s", i > 0 ? "\n" : "", name, name, bound,
+                     name, i == 0 ? " // every thread loads, within bounds" : "");
         declaration_find(tokens, name, index, &declared);
         for (int t = body_statement(tokens, printing->mutation->kernel.body, declared.name);
              t < declared.name; t++)
@@ -280,8 +280,7 @@ void tiling_print(struct mutation *mutation, const struct tiling *tiling) {
     print_loop(&printing);
     if (tiling->guard >= 0)
         replace_guard(&printing);
-    mutation_replace(mutation, (struct span){tiling->place, tiling->loop.last},
-                     printing.out.bytes);
+    mutation_replace(mutation, (struct span){tiling->place, tiling->loop.last}, printing.out.bytes);
     mutation_set_place(mutation, tiling->loop.first);
     release_names(&printing);
 }

@@ -11,7 +11,7 @@ STARTS = {"softmax_f32": {"ROWS": 16, "COLS": 100}, "rms_norm": {"ROWS": 16, "CO
 EXPECTED = {
     "softmax_f32": {"vectorize", "keep_in_registers", "stage_in_shared", "warp_shuffle", "fast_functions", "hoist_division", "restrict"},
     "rms_norm": {"vectorize", "keep_in_registers", "warp_shuffle", "reciprocal_root", "hoist_division", "restrict"},
-    "gelu_product": {"vectorize", "coarsen", "unroll", "restrict", "block_sizes"},
+    "gelu_product": {"vectorize", "coarsen", "tile_in_shared", "unroll", "restrict", "block_sizes"},
 }
 WALKS, DEPTH = (40, 6) if os.environ.get("EVOTILE_LONG", "0") not in ("", "0") else (1, 4)
 

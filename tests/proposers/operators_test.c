@@ -30,6 +30,19 @@
     "[\"ceil_div(N, "                                                                              \
     "THREADS)\", 1, 1], \"block\": [\"THREADS\", 1, 1], \"arguments\": [\"x\"] } ]\n}\n"
 
+/* Blocks of BX times BY threads, and a product of matrices for them. */
+#define FLAT(third)                                                                                \
+    "{ \"genes\": { \"BX\": { \"values\": [32], \"default\": 32 }, \"BY\": { \"values\": [8], "    \
+    "\"default\": 8 } },\n  \"source\": \"kernel.cu\", \"launches\": [ { \"kernel\": \"f\", "      \
+    "\"grid\": [\"ceil_div(N, BX)\", \"ceil_div(M, BY)\", 1], \"block\": [\"BX\", " third          \
+    ", 1] } ] }"
+#define PRODUCT(guard, loop)                                                                       \
+    "extern \"C\" __global__ void f(const float *a, const float *b, float *y, int m, int n, int "  \
+    "d) {\n    const int c = blockIdx.x * BX + threadIdx.x;\n    const int r = blockIdx.y * BY + " \
+    "threadIdx.y;\n    " guard "\n    float s = 0.0f;\n    " loop "\n    y[r * n + c] = s;\n}\n"
+#define GUARD "if (r >= m || c >= n)\n        return;"
+#define TERMS "for (int k = 0; k < d; ++k)\n        "
+
 static const struct row {
     const char *entry, *source, *solution; /* a solution of NULL is SOLUTION */
     const char *expected; /* in the source or solution afterwards; NULL: it must not apply */
@@ -100,6 +113,62 @@ static const struct row {
      "    const int i = blockIdx.x * THREADS + threadIdx.x;\n    if (i >= n)\n        return;\n"
      "    y[i] = gridDim.x;\n}\n",
      NULL, NULL},
+
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     "s += a_tile[k_in][threadIdx.y] * b_tile[k_in][threadIdx.x];"},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     "    r = r < m ? r : 0;"},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     "    if (!live)\n        return;"},
+    {"tile_in_shared", PRODUCT("", TERMS "s += half_to_float(a[r * d + k]) * (float)k;"),
+     FLAT("\"BY\""), "a_tile[k_in][threadIdx.y] = half_to_float(a[r * d + k]);"},
+    {"tile_in_shared", PRODUCT("", TERMS "for (int e = 0; e < 4; ++e)\n s += a[(r + e) * d + k];"),
+     FLAT("\"BY\""), "a_tile[k_in][threadIdx.y * 4 + e]"},
+    /* threads that would miss a barrier: a way out in a branch, a store before the way out, a loop
+       whose length is not the block's, one below a condition, jumps */
+    {"tile_in_shared",
+     PRODUCT("if (c < n) { if (r >= m) return; }", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT(GUARD "\n    y[r * n + c] = 1.0f;", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("if (r >= m && c >= n) return;", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT("if (c % 2) return;", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT(GUARD, "for (int k = 0; k < r; ++k)\n        s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("int last = d;\n    for (int i = 0; i < c; ++i)\n        last = 2 * last;",
+             "for (int k = 0; k < last; ++k)\n        s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT(GUARD, "if (n > 3)\n    " TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT(GUARD, TERMS "{ s += a[r * d + k] * b[k * n + c]; if (s > 9.0f) break; }"),
+     FLAT("\"BY\""), NULL},
+    /* what is not constant in the loop: a store, a pointer to what others may write, a row or an
+       end that moves */
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "y[k] = a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     NULL},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += y[r * d + k];"), FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT("int q = r;", TERMS "s += a[q * d + k], q = m - q;"), FLAT("\"BY\""),
+     NULL},
+    {"tile_in_shared",
+     PRODUCT("int q = d;", "for (int k = 0; k < q; ++k)\n s += a[r * d + k], q--;"), FLAT("\"BY\""),
+     NULL},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k++];"), FLAT("\"BY\""), NULL},
+    /* addresses that neighbours do not share: of both axes, by a detour, by a function, in a block
+       of one row */
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[(r + c) * d + k];"), FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("int q = r;\n    if (c > 3)\n        q = 2;", TERMS "s += a[q * d + k];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT("const int q = r + rank();", TERMS "s += a[q * d + k];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += b[k * n + c];"), FLAT("1"), NULL},
 
     {"unroll", ROW PASS "        y[i] = x[i];\n}\n", NULL, "#pragma unroll unroll_factor"},
     {"unroll", ROW "#pragma unroll 1\n" PASS "        y[i] = x[i];\n}\n", NULL, NULL},
