@@ -23,10 +23,10 @@ struct coarsening {
     struct mutation *mutation;
     const struct token_list *tokens;
     struct span body;
-    int axis;               /* the token behind "blockIdx." */
-    int index;              /* the variable that is made of it */
-    int index_first;        /* where its declaration starts */
-    int guard;              /* the statement `if (...) return;` */
+    int axis;                     /* the token behind "blockIdx." */
+    int index;                    /* the variable that is made of it */
+    int index_first;              /* where its declaration starts */
+    int guard;                    /* the statement `if (...) return;` */
     struct dependence dependence; /* on the index */
     const char *gene, *each, *live;
     struct strbuf out;

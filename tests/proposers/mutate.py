@@ -53,6 +53,39 @@ def walk(parent, number):
     return found
 
 
+# Two children of a start, by their operators, and what shows that a child of both has both.
+CROSSED = [("softmax_f32", "vectorize", "load_pack", "warp_shuffle", "__shfl_xor_sync"),
+           ("rms_norm", "vectorize", "load_pack", "warp_shuffle", "__shfl_xor_sync"),
+           ("rms_norm", "reciprocal_root", "rsqrtf", "restrict", "__restrict__"),
+           ("gelu_product", "register_limit", "maxrregcount", "coarsen", "live")]
+
+
+def check_crossover():
+    """A child of two parents has what both have; what only removes is no crossover."""
+    crossed = {}
+    for number, (problem, first_operator, first_mark, second_operator, second_mark) in enumerate(CROSSED):
+        start = proposals.read_solution(f"templates/{problem}/start")
+        first, second = (proposals.as_parent(singles(start, operator)[0]) for operator in (first_operator, second_operator))
+        with proposals.Proposer(["mutate"]) as mutate:
+            for parents in ((first, second), (second, first)):
+                answer = mutate.ask(proposals.request(*parents, seed=number))
+                assert answer["parent"] == parents[0]["hash"], "the first is changed"
+                assert answer["hypothesis"].endswith("as the other parent does"), answer
+                files = proposals.apply(parents[0]["files"], answer)
+                text = "".join(files.values())
+                assert first_mark in text and second_mark in text, f"{first_operator} and {second_operator}: {answer}"
+                assert files not in (first["files"], second["files"])
+                crossed[(problem, f"{parents[0] is first} of {first_operator} and {second_operator}")] = files
+                tried = [{"number": 1, "parent": parents[0]["hash"], "hypothesis": answer["hypothesis"], "verdict": "ok"}]
+                again = mutate.ask(proposals.request(*parents, seed=number, history=tried))
+                assert again["hypothesis"] != answer["hypothesis"], "proposed twice"
+            # The start has nothing that its child lacks, and the only step from the start to a child is that child.
+            for parents in ((first, start), (start, first)):
+                answer = mutate.ask(proposals.request(*parents, seed=number))
+                assert answer["parent"] == parents[0]["hash"] and "other parent" not in answer["hypothesis"], answer
+    return crossed
+
+
 def check_same():
     """The same requests have the same answers, in another process and another order."""
     parent = proposals.read_solution("templates/softmax_f32/start")
@@ -81,6 +114,7 @@ def check_refusals():
 def main():
     check_same()
     check_refusals()
+    crossed = check_crossover()
     total = 0
     for problem, case in STARTS.items():
         parent = proposals.read_solution(f"templates/{problem}/start")
@@ -93,6 +127,7 @@ def main():
         for number in range(WALKS):
             for step, files in enumerate(walk(parent, number)):
                 candidates[f"walk {number}.{step}"] = files
+        candidates.update({name: files for (of, name), files in crossed.items() if of == problem})
         with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
             json.dump({"template": f"{problem}/start", "cases": [case]}, config)
             config.flush()
