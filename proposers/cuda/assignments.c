@@ -57,6 +57,17 @@ bool span_assigns(const struct token_list *tokens, struct span span, int name) {
     return false;
 }
 
+/* Words before a bracket at the start of a statement that call nothing that could store. */
+static bool is_harmless(const struct token_list *tokens, int t) {
+    static const char *const words[] = {
+        "if",     "for",      "while",         "switch", "alignas", "__align__", "static_assert",
+        "return", "decltype", "__syncthreads", NULL};
+    for (int w = 0; words[w] != NULL; w++)
+        if (token_equals(tokens, t, words[w]))
+            return true;
+    return false;
+}
+
 bool span_stores(const struct token_list *tokens, struct span body, struct span statements) {
     for (int t = statements.first; t < statements.last; t++) {
         if (assignment_at(tokens, t) && !assignment_is_local(tokens, body, t))
@@ -66,8 +77,7 @@ bool span_stores(const struct token_list *tokens, struct span body, struct span 
                       token_equals(tokens, t - 1, ")") ||
                       token_kind(tokens, t - 1) == TOKEN_DIRECTIVE;
         if (starts && token_kind(tokens, t) == TOKEN_NAME && token_equals(tokens, t + 1, "(") &&
-            !token_equals(tokens, t, "if") && !token_equals(tokens, t, "for") &&
-            !token_equals(tokens, t, "while"))
+            !is_harmless(tokens, t))
             return true;
     }
     return false;

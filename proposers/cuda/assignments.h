@@ -20,7 +20,8 @@ int assignment_name(const struct token_list *tokens, int t);
 bool assignment_is_local(const struct token_list *tokens, struct span body, int t);
 /* Whether a span assigns to the name at token `name`, or takes its address. */
 bool span_assigns(const struct token_list *tokens, struct span span, int name);
-/* Whether statements write memory, or may: a call that is a statement. */
+/* Whether statements write memory, or may: a call that is a statement, but a
+   barrier. */
 bool span_stores(const struct token_list *tokens, struct span body, struct span statements);
 
 #endif

@@ -2,6 +2,7 @@
 #include "proposers/operators/coarsen.h"
 
 #include "base/memory.h"
+#include "proposers/cuda/assignments.h"
 #include "proposers/operators/operators.h"
 
 #include <stdlib.h>
@@ -14,8 +15,8 @@ bool coarsen_depends(const struct coarsening *coarsening, struct span span) {
 /* ---- where it applies ---- */
 
 static bool has_obstacle(const struct token_list *tokens, struct span body) {
-    static const char *const obstacles[] = {"__syncthreads", "__shared__", "gridDim", "goto",
-                                            "__syncwarp",    "asm",        "[&]",     NULL};
+    static const char *const obstacles[] = {"extern", "gridDim", "goto", "__syncwarp",
+                                            "asm",    "[&]",     NULL};
     int returns = 0;
     for (int t = body.first; t < body.last; t++) {
         for (int o = 0; obstacles[o] != NULL; o++)
@@ -58,8 +59,57 @@ static bool is_guard(const struct token_list *tokens, int t) {
            !token_equals(tokens, statement_end(tokens, t), "else");
 }
 
-/* Finds the declaration that an axis makes and its guard; only what does not depend on the index
-   may stand between them. */
+/* INDEX = INDEX < END ? INDEX : 0; */
+static bool is_clamp(const struct coarsening *coarsening, struct span statement) {
+    const struct token_list *tokens = coarsening->tokens;
+    int t = statement.first, last = statement.last - 1;
+    return token_same(tokens, t, coarsening->index) && token_equals(tokens, t + 1, "=") &&
+           token_same(tokens, t + 2, coarsening->index) && token_equals(tokens, t + 3, "<") &&
+           token_equals(tokens, last - 4, "?") && token_same(tokens, last - 3, t) &&
+           token_equals(tokens, last - 2, ":") && token_equals(tokens, last - 1, "0");
+}
+
+/* Whether statements read memory, or may. */
+static bool may_read(const struct token_list *tokens, struct span statement) {
+    for (int t = statement.first; t < statement.last; t++)
+        if (token_equals(tokens, t, "[") || token_equals(tokens, t, "->") ||
+            (token_kind(tokens, t) == TOKEN_NAME && token_equals(tokens, t + 1, "(")))
+            return true;
+    return false;
+}
+
+/* Elements outside of the guard still run: behind it they must not write to shared memory. */
+static bool has_barrier(const struct token_list *tokens, struct span statements) {
+    return span_mentions(tokens, statements, "__syncthreads") ||
+           span_mentions(tokens, statements, "__shared__");
+}
+
+/* Finds the guard behind the declaration at `first`. What depends on the index may stand between
+   them if it stores nothing, and reads memory only behind a clamp: more blocks run it than
+   before. */
+static bool find_guard(struct coarsening *coarsening, int first) {
+    const struct token_list *tokens = coarsening->tokens;
+    bool clamped = false;
+    for (int t = statement_end(tokens, first); t >= 0 && t < coarsening->body.last;
+         t = statement_end(tokens, t)) {
+        struct span statement = {t, statement_end(tokens, t)};
+        if (statement.last < 0)
+            return false;
+        if (!coarsen_depends(coarsening, statement))
+            continue;
+        coarsening->guard = t;
+        if (is_guard(tokens, t))
+            return !has_barrier(tokens, (struct span){t, coarsening->body.last});
+        clamped = clamped || is_clamp(coarsening, statement);
+        if (may_read(tokens, statement) && !clamped)
+            return false;
+        if (span_stores(tokens, coarsening->body, statement))
+            return false;
+    }
+    return false;
+}
+
+/* Finds the declaration that an axis makes, and its guard. */
 static bool find_index(struct coarsening *coarsening) {
     const struct token_list *tokens = coarsening->tokens;
     struct declaration declared;
@@ -78,18 +128,7 @@ static bool find_index(struct coarsening *coarsening) {
     coarsening->guard = -1;
     dependence_add(&coarsening->dependence, coarsening->index);
     dependence_find(&coarsening->dependence);
-    for (int t = statement_end(tokens, first); t >= 0 && t < coarsening->body.last;
-         t = statement_end(tokens, t)) {
-        int end = statement_end(tokens, t);
-        if (end < 0)
-            return false;
-        if (!coarsen_depends(coarsening, (struct span){t, end}))
-            continue;
-        if (is_guard(tokens, t))
-            coarsening->guard = t;
-        break;
-    }
-    return coarsening->guard >= 0;
+    return find_guard(coarsening, first);
 }
 
 static bool coarsen_axis(struct mutation *mutation, const char *axis, int number) {

@@ -40,6 +40,8 @@ static void print_loop(struct coarsening *coarsening) {
 /* A statement for each element; one that stores, only for elements within the guard. */
 static void print_each(struct coarsening *coarsening, struct span statement, bool stores) {
     char *text = print_for(coarsening, statement, coarsening->each);
+    if (mentions_identifier(text, "__syncthreads")) /* as often as before, for all threads alike */
+        coarsening->failed = true;
     print_loop(coarsening);
     if (stores)
         strbuf_print(&coarsening->out, "        if (%s[%s])\n    ", coarsening->live,

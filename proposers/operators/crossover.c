@@ -71,12 +71,15 @@ static bool has_gene(const struct json_document *document, const char *name) {
     return cJSON_GetObjectItemCaseSensitive(genes, name) != NULL;
 }
 
-/* Whether `after` has a gene that `other` has and `before` lacks: texts of solution.json. */
-static bool gains_gene(const char *before, const char *after, const char *other) {
+enum gain { GAIN_NOTHING, GAIN_OTHERS, GAIN_FOREIGN };
+
+/* Whether `after` has a gene that `before` lacks, and the other solution has it: texts of
+   solution.json. */
+static enum gain gained_gene(const char *before, const char *after, const char *other) {
     struct json_document documents[3] = {0};
     const char *const texts[] = {before, after, other};
     struct error ignored = {0};
-    bool gains = false;
+    enum gain gain = GAIN_NOTHING;
     int read = 0;
     while (read < 3 &&
            json_read_text(&documents[read], "solution.json", texts[read], &ignored) == 0)
@@ -84,12 +87,12 @@ static bool gains_gene(const char *before, const char *after, const char *other)
     const cJSON *gene,
         *genes = read == 3 ? cJSON_GetObjectItemCaseSensitive(documents[1].root, "genes") : NULL;
     cJSON_ArrayForEach(gene, genes) {
-        gains = gains ||
-                (has_gene(&documents[2], gene->string) && !has_gene(&documents[0], gene->string));
+        if (gain != GAIN_OTHERS && !has_gene(&documents[0], gene->string))
+            gain = has_gene(&documents[2], gene->string) ? GAIN_OTHERS : GAIN_FOREIGN;
     }
     while (read > 0)
         json_release(&documents[--read]);
-    return gains;
+    return gain;
 }
 
 /* ---- a step ---- */
@@ -120,9 +123,10 @@ bool crossover_step(struct revision *revision, const char *source, const char *s
         struct revision next;
         if (revision_apply(revision, &candidates[drawn], &next)) {
             struct lines after = read_lines(next.source, next.solution);
-            taken = (is_nearer(&before, &after, &other) ||
-                     gains_gene(revision->solution, next.solution, solution)) &&
-                    !is_same(&after, &other);
+            enum gain gain = gained_gene(revision->solution, next.solution, solution);
+            bool nearer =
+                gain == GAIN_NOTHING ? is_nearer(&before, &after, &other) : gain == GAIN_OTHERS;
+            taken = nearer && !is_same(&after, &other);
             free(after.at);
             if (taken) {
                 free(before.at); /* they point into the text that is replaced */

@@ -23,7 +23,7 @@ const struct edit_operator mutation_operators[] = {
      "waits "
      "at a barrier for each of its levels",
      apply_warp_shuffle},
-    {"coarsen", 10, "a guarded index is made of blockIdx, and the kernel has no barrier",
+    {"coarsen", 10, "a guarded index is made of blockIdx, and no barrier stands behind the guard",
      "coarsen: give each thread several elements along an axis, because they share loads and keep "
      "more "
      "independent arithmetic in flight",

@@ -34,7 +34,8 @@ static bool assigns_any(const struct token_list *tokens, struct span statements,
     return false;
 }
 
-/* for (TYPE K = NUMBER; K < END; ++K), whose END is the same for the whole block. */
+/* for (TYPE K = NUMBER; K < END; ++K), whose END is the same for the whole block. One of genes is a
+   loop over a thread's own elements, which is unrolled. */
 static bool read_loop(const struct mutation *mutation, const struct dependence *axes, int t,
                       struct tiling *tiling) {
     const struct token_list *tokens = &mutation->tokens;
@@ -46,7 +47,10 @@ static bool read_loop(const struct mutation *mutation, const struct dependence *
         return false;
     tiling->place = body_statement(tokens, mutation->kernel.body, t);
     struct span variable = {loop->variable, loop->variable + 1};
-    return tiling->place == (loop->pragma >= 0 ? loop->pragma : loop->first) &&
+    char *end = span_text(tokens, loop->end);
+    bool short_loop = mutation_is_of_genes(mutation, end);
+    free(end);
+    return !short_loop && tiling->place == (loop->pragma >= 0 ? loop->pragma : loop->first) &&
            !dependence_has(&axes[0], loop->end) && !dependence_has(&axes[1], loop->end) &&
            !assigns_any(tokens, loop->body, loop->end) &&
            !assigns_any(tokens, loop->body, variable);

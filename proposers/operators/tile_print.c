@@ -10,11 +10,10 @@ struct printing {
     struct mutation *mutation;
     const struct token_list *tokens;
     const struct tiling *tiling;
-    const struct tile *zero; /* whose variables are 0 in a type's expression */
     /* new names: a tile's first k, a k in the tile, a part of it, how many k are in it */
-    char *gene, *first, *in, *part, *count, *live;
+    char *gene, *first, *in, *part, *count;
     char *variable, *type, *init, *end;
-    char *arrays[TILES_MAX];
+    char *arrays[TILES_MAX], *types[TILES_MAX], *live[GUARDS_MAX];
     struct strbuf out;
 };
 
@@ -39,6 +38,31 @@ static char *name_after(const struct printing *printing, const char *part) {
     return name;
 }
 
+/* A name is taken only by edits: those of one operator need numbers of their own. */
+static char *numbered(const struct printing *printing, const char *base, int number) {
+    struct strbuf name = {0};
+    strbuf_print(&name, number > 0 ? "%s%d" : "%s", base, number + 1);
+    char *free_name = mutation_name(printing->mutation, name.bytes);
+    strbuf_release(&name);
+    return free_name;
+}
+
+static void choose_tile_names(struct printing *printing, int number) {
+    const struct tile *tiles = printing->tiling->tiles;
+    struct strbuf array = {0}, type = {0};
+    int before = 0;
+    char *name = word(printing, tiles[number].read.first);
+    for (int other = 0; other < number; other++)
+        before += token_same(printing->tokens, tiles[other].read.first, tiles[number].read.first);
+    strbuf_print(&array, "%s_tile", name);
+    strbuf_print(&type, "%s_element", name);
+    printing->arrays[number] = numbered(printing, array.bytes, before);
+    printing->types[number] = numbered(printing, type.bytes, before);
+    strbuf_release(&array);
+    strbuf_release(&type);
+    free(name);
+}
+
 static void choose_names(struct printing *printing) {
     const struct tiling *tiling = printing->tiling;
     const struct loop *loop = &tiling->loop;
@@ -52,29 +76,24 @@ static void choose_names(struct printing *printing) {
     printing->in = name_after(printing, "in");
     printing->part = name_after(printing, "part");
     printing->count = name_after(printing, "count");
-    printing->live = mutation_name(printing->mutation, "live");
-    for (int k = 0; k < tiling->count; k++) {
-        struct strbuf base = {0};
-        char *name = word(printing, tiling->tiles[k].read.first);
-        int before = 1;
-        for (int other = 0; other < k; other++)
-            before += token_same(printing->tokens, tiling->tiles[other].read.first,
-                                 tiling->tiles[k].read.first);
-        strbuf_print(&base, before > 1 ? "%s_tile%d" : "%s_tile", name, before);
-        printing->arrays[k] = mutation_name(printing->mutation, base.bytes);
-        strbuf_release(&base);
-        free(name);
-    }
+    for (int i = 0; i < tiling->index_count; i++)
+        printing->live[i] = numbered(printing, "live", i);
+    for (int k = 0; k < tiling->count; k++)
+        choose_tile_names(printing, k);
 }
 
 static void release_names(struct printing *printing) {
-    char *const names[] = {printing->gene,  printing->first, printing->in,       printing->part,
-                           printing->count, printing->live,  printing->variable, printing->type,
-                           printing->init,  printing->end};
+    char *const names[] = {printing->gene, printing->first, printing->in,
+                           printing->part, printing->count, printing->variable,
+                           printing->type, printing->init,  printing->end};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         free(names[i]);
-    for (int k = 0; k < printing->tiling->count; k++)
+    for (int i = 0; i < printing->tiling->index_count; i++)
+        free(printing->live[i]);
+    for (int k = 0; k < printing->tiling->count; k++) {
         free(printing->arrays[k]);
+        free(printing->types[k]);
+    }
     strbuf_release(&printing->out);
 }
 
@@ -122,28 +141,28 @@ static int padding(const struct tile *tile) {
     return tile->own == 'y' && tile->bytes < 16 ? 16 / tile->bytes : 0;
 }
 
-static bool rename_zero(void *context, int *t, struct strbuf *out) {
-    const struct printing *printing = context;
-    bool zero = token_same(printing->tokens, *t, printing->tiling->loop.variable);
-    for (int i = 0; i < printing->zero->inner_count; i++)
-        zero = zero || token_same(printing->tokens, *t,
-                                  inner_loop(printing, printing->zero->inner[i]).variable);
-    if (zero)
-        strbuf_print(out, "0");
-    return zero;
+/* The type of what a tile keeps: of p[0] or CONVERSION(p[0]). No index stands in it, so that it is
+   known wherever the pointer is. */
+static void print_type(struct printing *printing, int number) {
+    const struct tile *tile = &printing->tiling->tiles[number];
+    const struct token_list *tokens = printing->tokens;
+    char *before = span_text(tokens, (struct span){tile->value.first, tile->read.first + 1});
+    char *after = span_text(tokens, (struct span){tile->read.last, tile->value.last});
+    strbuf_print(&printing->out, "using %s = value_of<decltype(%s[0]%s)>::type;\n    ",
+                 printing->types[number], before, after);
+    free(before);
+    free(after);
 }
 
 static void print_tile(struct printing *printing, int number) {
     const struct tile *tile = &printing->tiling->tiles[number];
-    printing->zero = tile;
-    char *value = span_renamed(printing->tokens, tile->value, rename_zero, printing);
-    strbuf_print(&printing->out, "__shared__ __align__(16) value_of<decltype(%s)>::type %s[%s][",
-                 value, printing->arrays[number], printing->gene);
+    print_type(printing, number);
+    strbuf_print(&printing->out, "__align__(16) __shared__ %s %s[%s][", printing->types[number],
+                 printing->arrays[number], printing->gene);
     print_width(printing, tile, &printing->out);
     if (padding(tile) > 0)
         strbuf_print(&printing->out, " + %d", padding(tile));
     strbuf_print(&printing->out, "];\n    ");
-    free(value);
 }
 
 /* The last tile may be shorter: its rest is loaded from the last term and never read. */
@@ -220,37 +239,40 @@ static void print_loop(struct printing *printing) {
     free(pragma);
 }
 
-/* if (A >= B) return; becomes a variable, and A 0 where it holds; after the loop it returns. */
-static void replace_guard(struct printing *printing) {
+/* A >= B of the guard: a variable, and A is 0 where it holds. */
+static void print_operand(struct printing *printing, int number, struct strbuf *lines) {
     const struct token_list *tokens = printing->tokens;
-    const struct tiling *tiling = printing->tiling;
-    int open = tiling->guard + 1;
+    struct declaration declared;
+    int index = printing->tiling->indices[number], end = index;
+    int close = token_partner(tokens, printing->tiling->guard + 1);
+    while (!token_equals(tokens, end, "||") && end < close)
+        end = token_partner(tokens, end) > end ? token_partner(tokens, end) + 1 : end + 1;
+    char *name = word(printing, index), *bound = span_text(tokens, (struct span){index + 2, end});
+    strbuf_print(lines, "%sconst bool %s = %s < %s;\n    %s = %s < %s ? %s : 0;%s",
+                 number > 0 ? "\n    " : "", printing->live[number], name, bound, name, name, bound,
+                 name, number == 0 ? " // every thread loads, within bounds" : "");
+    declaration_find(tokens, name, index, &declared);
+    for (int t = body_statement(tokens, printing->mutation->kernel.body, declared.name);
+         t < declared.name; t++)
+        if (token_equals(tokens, t, "const"))
+            mutation_replace(printing->mutation, (struct span){t, t + 1}, "");
+    free(name);
+    free(bound);
+}
+
+/* if (A >= B || ...) return; goes behind the loop, so that all threads meet at its barriers. */
+static void replace_guard(struct printing *printing) {
+    int guard = printing->tiling->guard;
     struct strbuf lines = {0};
-    char *condition = span_text(tokens, (struct span){open + 1, token_partner(tokens, open)});
-    strbuf_print(&lines, "const bool %s = !(%s);\n", printing->live, condition);
-    for (int i = 0; i < tiling->index_count; i++) {
-        struct declaration declared;
-        int index = tiling->indices[i], end = index;
-        while (!token_equals(tokens, end, "||") && end < token_partner(tokens, open))
-            end = token_partner(tokens, end) > end ? token_partner(tokens, end) + 1 : end + 1;
-        char *name = word(printing, index);
-        char *bound = span_text(tokens, (struct span){index + 2, end});
-        strbuf_print(&lines, "%s    %s = %s < %s ? %s : 0;%s", i > 0 ? "\n" : "", name, name, bound,
-                     name, i == 0 ? " // every thread loads, within bounds" : "");
-        declaration_find(tokens, name, index, &declared);
-        for (int t = body_statement(tokens, printing->mutation->kernel.body, declared.name);
-             t < declared.name; t++)
-            if (token_equals(tokens, t, "const"))
-                mutation_replace(printing->mutation, (struct span){t, t + 1}, "");
-        free(name);
-        free(bound);
+    strbuf_print(&printing->out, "\n    if (");
+    for (int i = 0; i < printing->tiling->index_count; i++) {
+        print_operand(printing, i, &lines);
+        strbuf_print(&printing->out, "%s!%s", i > 0 ? " || " : "", printing->live[i]);
     }
+    strbuf_print(&printing->out, ")\n        return;");
     mutation_replace(printing->mutation,
-                     (struct span){tiling->guard, statement_end(tokens, tiling->guard)},
-                     lines.bytes);
-    strbuf_print(&printing->out, "\n    if (!%s)\n        return;", printing->live);
+                     (struct span){guard, statement_end(printing->tokens, guard)}, lines.bytes);
     strbuf_release(&lines);
-    free(condition);
 }
 
 /* Static shared memory has 48 KiB on every GPU. */

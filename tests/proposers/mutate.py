@@ -57,7 +57,8 @@ def walk(parent, number):
 CROSSED = [("softmax_f32", "vectorize", "load_pack", "warp_shuffle", "__shfl_xor_sync"),
            ("rms_norm", "vectorize", "load_pack", "warp_shuffle", "__shfl_xor_sync"),
            ("rms_norm", "reciprocal_root", "rsqrtf", "restrict", "__restrict__"),
-           ("gelu_product", "register_limit", "maxrregcount", "coarsen", "live")]
+           ("gelu_product", "register_limit", "maxrregcount", "coarsen", "live"),
+           ("gelu_product", "tile_in_shared", "a_tile", "coarsen", "each")]
 
 
 def check_crossover():

@@ -100,6 +100,27 @@ static const struct row {
      HEAD "    const int i = blockIdx.x * THREADS + threadIdx.x;\n    if (i >= n)\n        "
           "return;\n    y[i] = x[i];\n}\n",
      NULL, "(blockIdx.x * EACH_X + each)"},
+    /* barriers before the guard: each element has a copy of what is shared and depends on it */
+    {"coarsen",
+     HEAD "    int i = blockIdx.x * THREADS + threadIdx.x;\n    const bool in = i < n;\n"
+          "    i = i < n ? i : 0;\n    __shared__ float s[THREADS];\n    s[threadIdx.x] = x[i];\n"
+          "    __syncthreads();\n    if (!in)\n        return;\n    y[i] = s[0];\n}\n",
+     NULL, "s[each][threadIdx.x] = x[i[each]];"},
+    /* the same without the clamp, which reads outside of x; a store and a barrier that only some
+       elements reach */
+    {"coarsen",
+     HEAD "    int i = blockIdx.x * THREADS + threadIdx.x;\n    const bool in = i < n;\n"
+          "    const float v = x[i];\n    if (!in)\n        return;\n    y[i] = v;\n}\n",
+     NULL, NULL},
+    {"coarsen",
+     HEAD "    int i = blockIdx.x * THREADS + threadIdx.x;\n    i = i < n ? i : 0;\n    y[i] = 0;\n"
+          "    if (i >= n)\n        return;\n    y[i] = x[i];\n}\n",
+     NULL, NULL},
+    {"coarsen",
+     HEAD
+     "    int i = blockIdx.x * THREADS + threadIdx.x;\n    if (i < n)\n        __syncthreads();\n"
+     "    if (i >= n)\n        return;\n    y[i] = x[i];\n}\n",
+     NULL, NULL},
     /* no guard; a barrier; a grid that the kernel looks at */
     {"coarsen", HEAD "    const int i = blockIdx.x * THREADS + threadIdx.x;\n    y[i] = x[i];\n}\n",
      NULL, NULL},
@@ -119,11 +140,14 @@ static const struct row {
     {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
      "    r = r < m ? r : 0;"},
     {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
-     "    if (!live)\n        return;"},
+     "    if (!live || !live2)\n        return;"},
     {"tile_in_shared", PRODUCT("", TERMS "s += half_to_float(a[r * d + k]) * (float)k;"),
      FLAT("\"BY\""), "a_tile[k_in][threadIdx.y] = half_to_float(a[r * d + k]);"},
     {"tile_in_shared", PRODUCT("", TERMS "for (int e = 0; e < 4; ++e)\n s += a[(r + e) * d + k];"),
      FLAT("\"BY\""), "a_tile[k_in][threadIdx.y * 4 + e]"},
+    {"tile_in_shared",
+     PRODUCT(GUARD, "for (int k = 0; k < BX; ++k)\n        s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
     /* threads that would miss a barrier: a way out in a branch, a store before the way out, a loop
        whose length is not the block's, one below a condition, jumps */
     {"tile_in_shared",
