@@ -27,6 +27,10 @@ struct edit_operator {
 /* A name of NULL ends the table. */
 extern const struct edit_operator mutation_operators[];
 
+/* Whether vectorize applies to the loop at a token. Operators after which it would not apply any
+   more wait for it. */
+bool loop_can_vectorize(const struct mutation *mutation, int t);
+
 bool apply_vectorize(struct mutation *mutation, int site);
 bool apply_keep_in_registers(struct mutation *mutation, int site);
 bool apply_stage_in_shared(struct mutation *mutation, int site);

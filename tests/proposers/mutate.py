@@ -9,9 +9,16 @@ import proposals
 STARTS = {"softmax_f32": {"ROWS": 16, "COLS": 100}, "rms_norm": {"ROWS": 16, "COLS": 100}, "gelu_product": {"M": 20, "N": 40, "K": 30}}
 # What must be found on a start, since its speed depends on it.
 EXPECTED = {
-    "softmax_f32": {"vectorize", "keep_in_registers", "stage_in_shared", "warp_shuffle", "fast_functions", "hoist_division", "restrict"},
-    "rms_norm": {"vectorize", "keep_in_registers", "warp_shuffle", "reciprocal_root", "hoist_division", "restrict"},
+    "softmax_f32": {"vectorize", "stage_in_shared", "warp_shuffle", "fast_functions", "hoist_division", "restrict"},
+    "rms_norm": {"vectorize", "warp_shuffle", "reciprocal_root", "hoist_division", "restrict"},
     "gelu_product": {"vectorize", "coarsen", "tile_in_shared", "unroll", "restrict", "block_sizes"},
+}
+# What must be found on what an operator made of a start: an order that leads on.
+CHAINS = {
+    "softmax_f32": [("unroll", "vectorize", "keep_in_registers", "warp_shuffle", "hoist_division"), ("read_only", "vectorize", "keep_in_registers", "restrict")],
+    "rms_norm": [("unroll", "vectorize", "keep_in_registers", "warp_shuffle"), ("reciprocal_root", "warp_shuffle", "vectorize", "restrict", "keep_in_registers")],
+    "gelu_product": [("coarsen", "coarsen", "tile_in_shared", "restrict"), ("tile_in_shared", "coarsen", "coarsen", "launch_bounds"),
+                     ("unroll", "coarsen", "tile_in_shared", "coarsen"), ("vectorize", "coarsen", "coarsen", "restrict")],
 }
 WALKS, DEPTH = (40, 6) if os.environ.get("EVOTILE_LONG", "0") not in ("", "0") else (1, 4)
 
@@ -38,6 +45,15 @@ def singles(parent, operator):
             history.append({"number": seed, "parent": parent["solution" if seed % 2 else "hash"], "hypothesis": answer["hypothesis"], "verdict": "ok"})
             found.append(proposals.apply(parent["files"], answer))
     return found
+
+
+def chain(parent, operators):
+    """One operator after another, each of which must apply."""
+    for operator in operators:
+        found = singles(parent, operator)
+        assert found, f"{operator} does not apply any more: {operators}"
+        parent = proposals.as_parent(found[0])
+    return parent["files"]
 
 
 def walk(parent, number):
@@ -125,6 +141,8 @@ def main():
                 candidates[f"{operator} {number}"] = files
                 used.add(operator)
         assert EXPECTED[problem] <= used, f"{problem}: {EXPECTED[problem] - used} do not apply"
+        for operators in CHAINS[problem]:
+            candidates[" ".join(operators)] = chain(parent, operators)
         for number in range(WALKS):
             for step, files in enumerate(walk(parent, number)):
                 candidates[f"walk {number}.{step}"] = files

@@ -12,9 +12,10 @@
 #include "base/memory.h"
 #include "proposers/operators/operators.h"
 
-#define HEAD "extern \"C\" __global__ void f(const float *x, float *y, int n) {\n"
-#define ROW  HEAD "    const int thread = threadIdx.x;\n"
-#define PASS "    for (int i = thread; i < n; i += THREADS)\n"
+#define HEAD  "extern \"C\" __global__ void f(const float *x, float *y, int n) {\n"
+#define ROW   HEAD "    const int thread = threadIdx.x;\n"
+#define PASS  "    for (int i = thread; i < n; i += THREADS)\n"
+#define PAIRS "    for (int i = 2 * thread; i < n; i += 2 * THREADS)\n"
 #define TREE(combine)                                                                              \
     HEAD                                                                                           \
         "    __shared__ float part[THREADS];\n    const int t = threadIdx.x;\n    float v = "      \
@@ -55,30 +56,48 @@ static const struct row {
      HEAD "    float s = 0;\n    for (int k = 0; k < n; ++k)\n        s += x[3 * n + k];\n    y[0] "
           "= s;\n}\n",
      NULL, "s += x_pack.at[lane];"},
-    /* an index that is no neighbour, a loop with a break, another start, one in place */
+    {"vectorize",
+     "constexpr int four = 4;\n" ROW "#pragma unroll four\n" PASS "        y[i] = x[i];\n}\n", NULL,
+     "#pragma unroll four\n    for (int i_pack_start = thread * VECTOR;"},
+    {"vectorize", ROW PASS "        y[i] = __ldg(&x[i]);\n}\n", NULL,
+     "y_pack.at[lane] = x_pack.at[lane];"},
+    {"vectorize", ROW PASS "        y[i] = atomicAdd(&x[i], 1.0f);\n}\n", NULL, "atomicAdd(&x[i]"},
+    /* an index that is no neighbour, a short loop, an array of arrays, a loop with a break, another
+       start, one in place */
     {"vectorize", ROW PASS "        y[2 * i] = x[i * 4];\n}\n", NULL, NULL},
     {"vectorize", ROW PASS "    {\n        if (x[i] > 1.0f)\n            break;\n    }\n}\n", NULL,
      NULL},
+    {"vectorize", HEAD "#pragma unroll\n    for (int i = 0; i < 4; ++i)\n        y[i] = x[i];\n}\n",
+     NULL, NULL},
+    {"vectorize",
+     ROW "    __shared__ float s[4][4];\n    float v = 0;\n    for (int i = 0; i < n; ++i)\n"
+         "        v += s[i][0];\n}\n",
+     NULL, NULL},
     {"vectorize", HEAD "    for (int i = 5; i < n; ++i)\n        y[i] = x[i];\n}\n", NULL, NULL},
     {"vectorize", HEAD "    for (int i = 0; i < n; ++i)\n        y[i] = y[i] + 1.0f;\n}\n", NULL,
      NULL},
     {"vectorize", ROW PASS "        if (i % 3 == 0)\n            y[i] = 1.0f;\n}\n", NULL, NULL},
 
     {"keep_in_registers",
-     ROW "    float a = 0, b = 0;\n" PASS "        a += x[i];\n" PASS "        b += x[i] * a;\n}\n",
+     ROW "    float a = 0, b = 0;\n" PAIRS "        a += x[i];\n" PAIRS
+         "        b += x[i] * a;\n}\n",
      NULL, "kept[kept_number] = x[i];"},
     {"keep_in_registers",
-     ROW "    float a = 0;\n" PASS "        a += __ldg(&x[i]);\n" PASS
+     ROW "    float a = 0;\n" PAIRS "        a += __ldg(&x[i]);\n" PAIRS
          "        y[i] = __ldg(&x[i]) * a;\n}\n",
      NULL, "kept[kept_number] = __ldg(&x[i]);"},
-    {"keep_in_registers", ROW "    float a = 0;\n" PASS "        a += x[i];\n    y[0] = a;\n}\n",
+    {"keep_in_registers", ROW "    float a = 0;\n" PAIRS "        a += x[i];\n    y[0] = a;\n}\n",
      NULL, NULL},
     {"keep_in_registers",
-     ROW "    float a = 0;\n" PASS "        a += y[i];\n" PASS "        y[i] = y[i] * a;\n}\n",
+     ROW "    float a = 0;\n" PAIRS "        a += y[i];\n" PAIRS "        y[i] = y[i] * a;\n}\n",
      NULL, NULL},
     {"keep_in_registers",
      HEAD "    float a = 0, b = 0;\n    for (int i = 0; i < n; ++i)\n        a += x[i];\n"
           "    for (int i = 0; i < n; ++i)\n        b += x[i] * a;\n}\n",
+     NULL, NULL},
+    /* packs are kept where packs can be made */
+    {"keep_in_registers",
+     ROW "    float a = 0, b = 0;\n" PASS "        a += x[i];\n" PASS "        b += x[i] * a;\n}\n",
      NULL, NULL},
 
     {"stage_in_shared",
