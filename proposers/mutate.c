@@ -32,6 +32,20 @@ struct mutate {
     bool list;
 };
 
+static const char crossed[] = ", as the other parent does";
+
+/* How much of a hypothesis says what is done. */
+static size_t deed_length(const char *hypothesis) {
+    size_t length = strlen(hypothesis), suffix = strlen(crossed);
+    bool ends = length >= suffix && strcmp(hypothesis + length - suffix, crossed) == 0;
+    return ends ? length - suffix : length;
+}
+
+static bool is_same_deed(const char *a, const char *b) {
+    size_t length = deed_length(a);
+    return length == deed_length(b) && memcmp(a, b, length) == 0;
+}
+
 /* Whether an earlier proposal for the same parent has this hypothesis. */
 static bool is_tried(const struct request *request, const char *hypothesis) {
     const cJSON *entry, *asked = cJSON_GetArrayItem(request->parents, 0);
@@ -42,7 +56,7 @@ static bool is_tried(const struct request *request, const char *hypothesis) {
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "parent"));
         const char *before =
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "hypothesis"));
-        if (parent != NULL && before != NULL && strcmp(before, hypothesis) == 0 &&
+        if (parent != NULL && before != NULL && is_same_deed(before, hypothesis) &&
             (strcmp(parent, request_hash(request, 0)) == 0 ||
              (solution != NULL && strcmp(parent, solution) == 0)))
             return true;
@@ -124,7 +138,7 @@ static bool take_from_second(const struct mutate *mutate, const struct request *
             taken++;
         if (taken == 0)
             return false;
-        strbuf_print(&revision->hypothesis, ", as the other parent does");
+        strbuf_print(&revision->hypothesis, "%s", crossed);
         if (!is_tried(request, revision->hypothesis.bytes))
             return true;
     }

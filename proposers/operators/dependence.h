@@ -2,9 +2,11 @@
  * dependence: which variables of a kernel depend on a variable, or on a thread's place in its
  * block.
  *
- *     struct dependence of_x = {.tokens = &tokens, .body = kernel.body, .axis = "x"};
+ *     struct token_list tokens;
+ *     token_list_read(&tokens, "row = threadIdx.y; k = threadIdx.x;");
+ *     struct dependence of_x = {.tokens = &tokens, .body = {0, tokens.count}, .axis = "x"};
  *     dependence_find(&of_x);
- *     bool uniform = !of_x.failed && !dependence_has(&of_x, loop.end);
+ *     bool uniform = !of_x.failed && !dependence_is(&of_x, 0);
  *     dependence_release(&of_x);
  *
  * A variable depends if something that depends is assigned to it, or anything where a condition or

@@ -52,5 +52,6 @@ bool apply_register_limit(struct mutation *mutation, int site);
 bool apply_load_cache(struct mutation *mutation, int site);
 bool apply_fast_math_option(struct mutation *mutation, int site);
 bool apply_block_sizes(struct mutation *mutation, int site);
+bool apply_larger_values(struct mutation *mutation, int site);
 
 #endif

@@ -92,5 +92,9 @@ const struct edit_operator mutation_operators[] = {
      "fill "
      "the SMs better",
      apply_block_sizes},
+    {"larger_values", 2,
+     "the values of a gene are doubled from one to the next, and it is no block's",
+     "larger_values: allow twice the largest value of a gene, because the best may lie behind it",
+     apply_larger_values},
     {NULL, 0, NULL, NULL, NULL},
 };

@@ -287,6 +287,15 @@ static const struct row {
      "{ \"options\": [ { \"option\": \"--ftz=true\", \"when\": \"1\" } ] }", NULL},
 
     {"block_sizes", HEAD "}\n", NULL, "[64, 96, 128, 192, 256]"},
+    {"larger_values", HEAD "}\n",
+     "{ \"genes\": { \"DEPTH\": { \"values\": [4, 8, 16], \"default\": 8 } }, \"launches\": [ { "
+     "\"kernel\": \"f\", \"block\": [32, 1, 1] } ] }",
+     "[4, 8, 16, 32]"},
+    {"larger_values", HEAD "}\n", NULL, NULL}, /* a block's */
+    {"larger_values", HEAD "}\n",
+     "{ \"genes\": { \"KEEP\": { \"values\": [4, 8, 12], \"default\": 8 } }, \"launches\": [ { "
+     "\"kernel\": \"f\", \"block\": [32, 1, 1] } ] }",
+     NULL},
     {"block_sizes", TREE("part[t] += part[t + h];"), NULL, NULL},
 };
 
