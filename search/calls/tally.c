@@ -289,6 +289,7 @@ int tally_weigh(struct tally *tally, const struct device_info *device, struct er
             template_print_shape(tally->template, &one.shape, text);
             snprintf(operator, sizeof operator, "%.*s", NAME_SIZE - 1, text);
             add_other(tally, operator, reason, one.calls);
+            tally->calls -= one.calls;
             continue;
         }
         one.share = tally->weighted ? one.weight : one.calls * one.us;

@@ -40,7 +40,8 @@ struct tally {
     int count;
     struct tally_other others[TALLY_OTHERS_MAX]; /* further reasons are counted in the last */
     int other_count;
-    double calls, other_calls, unread_calls; /* counted; of no case; of operators that are not listed */
+    double calls, other_calls; /* of the cases; of no case, though a pattern has the operator */
+    double unread_calls;       /* of operators that no pattern has */
     bool weighted;                           /* the file gives the shares */
 };
 

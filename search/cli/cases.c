@@ -61,8 +61,9 @@ static int write_config(const struct cases_request *request, const struct tally 
     for (int i = 0; i < kept; i++) {
         strbuf_print(&text, "    ");
         print_case(tally, &tally->cases[i], &text);
-        strbuf_print(&text, "%s // %.1f %% of the time, %.0f calls\n", i + 1 < kept ? "," : "",
-                     100 * tally->cases[i].share, tally->cases[i].calls);
+        strbuf_print(&text, "%s // %.1f %% of the time, %.0f call%s\n", i + 1 < kept ? "," : "",
+                     100 * tally->cases[i].share, tally->cases[i].calls,
+                     tally->cases[i].calls == 1 ? "" : "s");
     }
     strbuf_print(&text, "  ]\n}\n");
     int status = path_write_file(request->out, text.bytes, text.used, error);
@@ -101,8 +102,8 @@ static struct table *case_table(const struct tally *tally, int kept) {
 static void print_json(const struct tally *tally, int kept, double covered) {
     cJSON *root = cJSON_CreateObject(), *others = cJSON_CreateArray();
     struct table *table = case_table(tally, kept);
-    json_add(root, "template=%s calls=%g covered=%g other_calls=%g", tally->template->name,
-             tally->calls, covered, tally->other_calls);
+    json_add(root, "template=%s calls=%g covered=%g other_calls=%g calls_of_other_operators=%g",
+             tally->template->name, tally->calls, covered, tally->other_calls, tally->unread_calls);
     cJSON_AddItemToObject(root, "cases", table_json(table));
     for (int i = 0; i < tally->other_count; i++) {
         cJSON *other = cJSON_CreateObject();
@@ -117,8 +118,9 @@ static void print_json(const struct tally *tally, int kept, double covered) {
 
 static void say_others(const struct tally *tally) {
     for (int i = 0; i < tally->other_count && i < SHOWN_OTHERS; i++)
-        log_info("%.0f calls of %s are no case: %s", tally->others[i].calls,
-                 tally->others[i].operator, tally->others[i].reason);
+        log_info("%.0f call%s of %s: no case: %s", tally->others[i].calls,
+                 tally->others[i].calls == 1 ? "" : "s", tally->others[i].operator,
+                 tally->others[i].reason);
     if (tally->other_count > SHOWN_OTHERS)
         log_info("%d further reasons are in --json", tally->other_count - SHOWN_OTHERS);
 }
@@ -130,11 +132,15 @@ static int show(const struct cases_request *request, const struct tally *tally,
     for (int i = 0; i < kept; i++)
         covered += tally->cases[i].share;
     say_others(tally);
+    if (tally->count == 0 && request->csv != NULL)
+        return error_input(error, "%s has no case of %s below its first line", request->csv,
+                           tally->template->name);
     if (tally->count == 0)
-        return error_input(error, "%s has no call that is a case of %s%s",
-                           request->csv != NULL ? request->csv : request->torch,
-                           tally->template->name,
-                           tally->other_count > 0 ? "" : ": is it another template's?");
+        return error_input(error,
+                           "%s has no case of %s: %.0f calls of its operators that are none, and "
+                           "%.0f of other operators",
+                           request->torch, tally->template->name, tally->other_calls,
+                           tally->unread_calls);
     if (request->json)
         print_json(tally, kept, covered);
     else {
@@ -142,8 +148,9 @@ static int show(const struct cases_request *request, const struct tally *tally,
         table_print(table, TABLE_TEXT, stdout);
         table_free(table);
     }
-    log_info("%.0f calls are of %d cases; %d of these have %.1f %% of the time", tally->calls,
-             tally->count, kept, 100 * covered);
+    log_info("%.0f call%s in %d case%s; %.1f %% of the time is in the %d listed", tally->calls,
+             tally->calls == 1 ? "" : "s", tally->count, tally->count == 1 ? "" : "s",
+             100 * covered, kept);
     if (request->out == NULL) {
         log_info("--out FILE.json writes these as a config");
         return 0;
