@@ -115,7 +115,7 @@ def new_folder(name):
     for number in itertools.count(1):
         folder = base if number == 1 else f"{base}-{number}"
         if not os.path.exists(folder):
-            return os.path.abspath(folder)
+            return folder
 
 
 def make_call(given, notes):
@@ -221,7 +221,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     failed = sum("__error__" in result for result in found)
     if failed:
         say(f"{failed} of {len(found)} configurations failed, most of them so: {results.common_reason(found)}", quiet)
-    env = results.read_environment(meta, run, config, call, found, time.monotonic() - started)
+    env = results.read_environment(meta, os.path.abspath(run), os.path.abspath(config), call, found, time.monotonic() - started)
     env["best_config"] = best
     print_results(found, env, call.parameters, objective, quiet)
     return found, env
