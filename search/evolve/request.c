@@ -287,7 +287,9 @@ static cJSON *insights_json(const struct evolve *evolve, int goal, struct error 
                            : 0;
     store_trial_free(trial);
     cJSON_AddItemToObject(object, "faults", faults_json(evolve));
-    if (status == 0)
+    cJSON *costs = status == 0 ? evolve_costs(evolve, goal, error) : NULL;
+    cJSON_AddItemToObject(object, "costs", costs);
+    if (costs != NULL)
         return object;
     cJSON_Delete(object);
     return NULL;

@@ -43,7 +43,7 @@ enum {
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
-    SOLUTIONS_MAX = 64,
+    SOLUTIONS_MAX = 256,
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
@@ -343,12 +343,10 @@ bool template_is_folder(const char *folder);
 int template_split_path(const char *folder, char problem[PATH_SIZE], char solution[NAME_SIZE],
                         struct error *error);
 
-/* Lists the solutions in a problem's folder, sorted; a folder with template.json has none. */
-struct solution_names {
-    int count;
-    char names[SOLUTIONS_MAX][NAME_SIZE];
-};
-int template_solutions(const char *folder, struct solution_names *solutions, struct error *error);
+/* Lists the solutions in a problem's folder, sorted, at most SOLUTIONS_MAX; a folder with
+   template.json has none. The caller frees the list with path_list_free; it is empty after a
+   failure. */
+int template_solutions(const char *folder, char ***names, int *count, struct error *error);
 /* Finds the solution of a problem's folder that was a template of that name ("former_name" in its
    solution.json). Returns 1, 0 if there is none, or -1. */
 int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays proposals that people wrote, and compares what becomes of them with what is expected.
+"""Replays proposals that people wrote, and compares the verdicts with what is expected.
 
 usage: proposals.py [--device SPEC] [--configs FOLDER] [--tune N] [--out FOLDER] [--record] [FILE...]
 
