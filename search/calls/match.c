@@ -15,7 +15,7 @@ enum { EXTENTS_MAX = 16 };
 
 struct matcher {
     const struct template *template;
-    struct json pattern, arguments, call, given; /* the arguments of both */
+    struct json pattern, arguments, given; /* the arguments of both */
     bool bound[DIMENSIONS_MAX];
     double values[DIMENSIONS_MAX];
     struct shape *shape;
@@ -163,8 +163,8 @@ static bool match_tensor(struct matcher *it, int index, const struct json *argum
     double extents[EXTENTS_MAX] = {0}, strides[EXTENTS_MAX] = {0};
     json_find(argument, "shape", &shape);
     const bool tensor = cJSON_IsObject(value);
-    const int rank = read_extents(
-        tensor ? cJSON_GetObjectItemCaseSensitive(value, "shape") : value, extents);
+    const int rank =
+        read_extents(tensor ? cJSON_GetObjectItemCaseSensitive(value, "shape") : value, extents);
     if (rank < 0)
         return differ(it, "%s is no tensor", name);
     if (!match_shape(it, &shape, name, extents, rank))
@@ -192,10 +192,10 @@ static bool match_number(struct matcher *it, const struct json *argument, const 
 static bool match_last(struct matcher *it, const struct json *argument, const char *tensor,
                        const cJSON *value) {
     double extents[EXTENTS_MAX];
-    const int rank = read_extents(
-        cJSON_GetObjectItemCaseSensitive(
-            cJSON_GetObjectItemCaseSensitive(it->given.value, tensor), "shape"),
-        extents);
+    const int rank =
+        read_extents(cJSON_GetObjectItemCaseSensitive(
+                         cJSON_GetObjectItemCaseSensitive(it->given.value, tensor), "shape"),
+                     extents);
     return (cJSON_IsNumber(value) &&
             (value->valuedouble == -1 || value->valuedouble == rank - 1)) ||
            differ(it, "%s is not the last extent", json_key(argument));
@@ -208,7 +208,7 @@ static bool match_value(struct matcher *it, const struct json *argument, const c
         return true;
     char *text = value == NULL || cJSON_IsObject(value) ? NULL : cJSON_PrintUnformatted(value);
     differ(it, "%s is %.60s", json_key(argument),
-           text != NULL   ? text
+           text != NULL    ? text
            : value == NULL ? "missing"
                            : "a tensor");
     free(text);
@@ -226,13 +226,13 @@ static bool match_arguments(struct matcher *it, int index) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(it->given.value, json_key(&argument));
     if (json_find(&argument, "shape", &member))
         return match_tensor(it, index, &argument, value);
-    const bool good =
-        json_find(&argument, "value", &member) ? match_value(it, &argument, member.value, value)
-        : json_find(&argument, "dimension", &member)
-            ? match_number(it, &argument, member.value->valuestring, value)
-        : json_find(&argument, "last", &member)
-            ? match_last(it, &argument, member.value->valuestring, value)
-            : true;
+    const bool good = json_find(&argument, "value", &member)
+                          ? match_value(it, &argument, member.value, value)
+                      : json_find(&argument, "dimension", &member)
+                          ? match_number(it, &argument, member.value->valuestring, value)
+                      : json_find(&argument, "last", &member)
+                          ? match_last(it, &argument, member.value->valuestring, value)
+                          : true;
     return good && match_arguments(it, index + 1);
 }
 
@@ -249,8 +249,8 @@ static bool check_required(struct matcher *it) {
         struct error ignored = {0};
         json_find(&item, "require", &require);
         json_find(&item, "because", &because);
-        struct expression *expression = expression_parse(
-            require.value->valuestring, &it->template->space->symbols, &ignored);
+        struct expression *expression =
+            expression_parse(require.value->valuestring, &it->template->space->symbols, &ignored);
         const bool good = expression != NULL &&
                           expression_evaluate(expression, slots, &holds, NULL) == 0 && holds != 0;
         expression_free(expression);
@@ -302,13 +302,12 @@ enum call_match call_patterns_match(const struct call_patterns *patterns, const 
     json_find(&root, "calls", &list);
     json_find(call, "operator", &name);
     for (int i = 0; i < json_count(&list) && match != CALL_FITS; i++) {
-        struct json pattern = json_at(&list, i), operator;
-        json_find(&pattern, "operator", &operator);
-        if (strcmp(operator.value->valuestring, name.value->valuestring) != 0)
+        struct json pattern = json_at(&list, i), called;
+        json_find(&pattern, "operator", &called);
+        if (strcmp(called.value->valuestring, name.value->valuestring) != 0)
             continue;
         struct matcher it = {.template = patterns->template,
                              .pattern = pattern,
-                             .call = *call,
                              .shape = shape,
                              .reason = reason};
         *shape = (struct shape){0};

@@ -34,11 +34,10 @@ static int check_dimension(const struct template *template, const struct json *v
     for (int i = 0; i < template->dimension_count; i++)
         names[i] = template->dimensions[i].name;
     if (d < 0)
-        return json_error(value, error, "%s has no dimension \"%s\"; did you mean %s?",
-                          template->name, name,
-                          template->dimension_count > 0
-                              ? spelling_nearest(name, names, template->dimension_count)
-                              : "another template");
+        return json_error(
+            value, error, "%s has no dimension \"%s\"; did you mean %s?", template->name, name,
+            template->dimension_count > 0 ? spelling_nearest(name, names, template->dimension_count)
+                                          : "another template");
     if (whole && template->dimensions[d].real)
         return json_error(value, error, "%s is a real number, and an extent is whole", name);
     return 0;
@@ -126,8 +125,8 @@ static int check_alternatives(const struct template *template, const struct json
 
 static int check_argument(const struct template *template, const struct json *arguments,
                           const struct json *argument, struct error *error) {
-    static const char *const keys[] = {"shape", "dtype", "order", "value",
-                                       "dimension", "last", "any", NULL};
+    static const char *const keys[] = {"shape",     "dtype", "order", "value",
+                                       "dimension", "last",  "any",   NULL};
     struct json member;
     const char *text;
     bool flag;
@@ -142,8 +141,9 @@ static int check_argument(const struct template *template, const struct json *ar
             return -1;
         for (int k = 3; keys[k] != NULL; k++)
             if (json_find(argument, keys[k], &member))
-                return json_error(&member, error, "an argument with a \"shape\" is a tensor or a "
-                                                  "list: leave this key out");
+                return json_error(&member, error,
+                                  "an argument with a \"shape\" is a tensor or a "
+                                  "list: leave this key out");
         return 0;
     }
     if (json_count(argument) != 1)
@@ -174,8 +174,7 @@ static int check_argument(const struct template *template, const struct json *ar
 }
 
 /* A real dimension that an expression reads, or -1. */
-static int real_dimension_of(const struct template *template,
-                             const struct expression *expression) {
+static int real_dimension_of(const struct template *template, const struct expression *expression) {
     int d = template->dimension_count - 1;
     while (d >= 0 &&
            !(template->dimensions[d].real &&
@@ -199,8 +198,7 @@ static int check_requirements(const struct template *template, const struct json
             json_require(&item, "because", &because, error) < 0)
             return -1;
         struct error why = {0};
-        struct expression *expression =
-            expression_parse(text, &template->space->symbols, &why);
+        struct expression *expression = expression_parse(text, &template->space->symbols, &why);
         if (expression == NULL)
             return json_error(&require, error, "%s", why.text);
         const int real = real_dimension_of(template, expression);
@@ -263,10 +261,11 @@ struct call_patterns *call_patterns_read(const struct template *template, struct
     if (path_join(path, template->folder, CALLS_FILE, error) < 0)
         return NULL;
     if (!path_exists(path)) {
-        error_input(error,
-                    "%s does not say which calls are its cases: write %s (docs/templates.md#calls), "
-                    "or give the shapes by --from-csv",
-                    template->name, path);
+        error_input(
+            error,
+            "%s does not say which calls are its cases: write %s (docs/templates.md#calls), "
+            "or give the shapes by --from-csv",
+            template->name, path);
         return NULL;
     }
     struct call_patterns *patterns = xcalloc(1, sizeof *patterns);

@@ -31,7 +31,7 @@ void tally_free(struct tally *tally) {
 
 static int add_case(struct tally *tally, const struct shape *shape, double calls, double weight,
                     struct error *error) {
-    const size_t bytes = (size_t) tally->template->dimension_count * sizeof *shape->values;
+    const size_t bytes = (size_t)tally->template->dimension_count * sizeof *shape->values;
     int i = 0;
     while (i < tally->count && memcmp(tally->cases[i].shape.values, shape->values, bytes) != 0)
         i++;
@@ -50,16 +50,15 @@ static int add_case(struct tally *tally, const struct shape *shape, double calls
     return 0;
 }
 
-static void add_other(struct tally *tally, const char *operator, const char * reason,
-                      double calls) {
+static void add_other(struct tally *tally, const char *called, const char *reason, double calls) {
     int i = 0;
-    while (i < tally->other_count && (strcmp(tally->others[i].operator, operator) != 0 ||
+    while (i < tally->other_count && (strcmp(tally->others[i].called, called) != 0 ||
                                       strcmp(tally->others[i].reason, reason) != 0))
         i++;
     if (i == TALLY_OTHERS_MAX)
         i--;
     if (i == tally->other_count)
-        snprintf(tally->others[tally->other_count++].operator, NAME_SIZE, "%s", operator);
+        snprintf(tally->others[tally->other_count++].called, NAME_SIZE, "%s", called);
     snprintf(tally->others[i].reason, CALL_REASON_SIZE, "%s", reason);
     tally->others[i].calls += calls;
     tally->other_calls += calls;
@@ -196,21 +195,20 @@ static int read_call(struct tally *tally, char *line, const char *place, void *c
     struct json_document document;
     struct json member;
     struct shape shape;
-    const char *operator;
+    const char *called;
     char reason[CALL_REASON_SIZE];
     double calls = 1;
     if (json_read_text(&document, place, line, error) < 0)
         return -1;
     struct json root = json_root(&document);
-    int status = json_is_object(&root, error) < 0 ||
-                         json_require(&root, "operator", &member, error) < 0 ||
-                         json_string(&member, &operator, error) < 0 ||
-                         json_require(&root, "arguments", &member, error) < 0 ||
-                         json_is_object(&member, error) < 0 ||
-                         (json_find(&root, "count", &member) &&
-                          json_number(&member, &calls, error) < 0)
-                     ? -1
-                     : 0;
+    int status =
+        json_is_object(&root, error) < 0 || json_require(&root, "operator", &member, error) < 0 ||
+                json_string(&member, &called, error) < 0 ||
+                json_require(&root, "arguments", &member, error) < 0 ||
+                json_is_object(&member, error) < 0 ||
+                (json_find(&root, "count", &member) && json_number(&member, &calls, error) < 0)
+            ? -1
+            : 0;
     if (status == 0 && !(calls > 0))
         status = json_error(&member, error, "must be above 0");
     if (status == 0)
@@ -219,7 +217,7 @@ static int read_call(struct tally *tally, char *line, const char *place, void *c
             status = add_case(tally, &shape, calls, 0, error);
             break;
         case CALL_UNLIKE:
-            add_other(tally, operator, reason, calls);
+            add_other(tally, called, reason, calls);
             break;
         case CALL_OTHER:
             tally->unread_calls += calls;
@@ -285,10 +283,10 @@ int tally_weigh(struct tally *tally, const struct device_info *device, struct er
         if (status < 0)
             return -1;
         if (status > 0) {
-            char text[CASE_NAME_SIZE], operator[NAME_SIZE];
+            char text[CASE_NAME_SIZE], called[NAME_SIZE];
             template_print_shape(tally->template, &one.shape, text);
-            snprintf(operator, sizeof operator, "%.*s", NAME_SIZE - 1, text);
-            add_other(tally, operator, reason, one.calls);
+            snprintf(called, sizeof called, "%.*s", NAME_SIZE - 1, text);
+            add_other(tally, called, reason, one.calls);
             tally->calls -= one.calls;
             continue;
         }

@@ -29,7 +29,7 @@ struct tally_case {
 
 /* Calls of which no case is made. */
 struct tally_other {
-    char operator[NAME_SIZE], reason[CALL_REASON_SIZE];
+    char called[NAME_SIZE], reason[CALL_REASON_SIZE];
     double calls;
 };
 
@@ -42,7 +42,7 @@ struct tally {
     int other_count;
     double calls, other_calls; /* of the cases; of no case, though a pattern has the operator */
     double unread_calls;       /* of operators that no pattern has */
-    bool weighted;                           /* the file gives the shares */
+    bool weighted;             /* the file gives the shares */
 };
 
 /* Of a template's folder. */

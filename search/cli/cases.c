@@ -53,7 +53,8 @@ static int write_config(const struct cases_request *request, const struct tally 
     char name[PATH_SIZE];
     if (name_template(request, name, error) < 0)
         return -1;
-    strbuf_print(&text, "// Made by `evotile cases` of %s: the cases of most of its time, in order.\n{\n",
+    strbuf_print(&text,
+                 "// Made by `evotile cases` of %s: the cases of most of its time, in order.\n{\n",
                  request->csv != NULL ? request->csv : request->torch);
     strbuf_print(&text, "  \"template\": ");
     strbuf_add_quoted(&text, name);
@@ -107,7 +108,7 @@ static void print_json(const struct tally *tally, int kept, double covered) {
     cJSON_AddItemToObject(root, "cases", table_json(table));
     for (int i = 0; i < tally->other_count; i++) {
         cJSON *other = cJSON_CreateObject();
-        json_add(other, "operator=%s reason=%s calls=%g", tally->others[i].operator,
+        json_add(other, "operator=%s reason=%s calls=%g", tally->others[i].called,
                  tally->others[i].reason, tally->others[i].calls);
         cJSON_AddItemToArray(others, other);
     }
@@ -119,7 +120,7 @@ static void print_json(const struct tally *tally, int kept, double covered) {
 static void say_others(const struct tally *tally) {
     for (int i = 0; i < tally->other_count && i < SHOWN_OTHERS; i++)
         log_info("%.0f call%s of %s: no case: %s", tally->others[i].calls,
-                 tally->others[i].calls == 1 ? "" : "s", tally->others[i].operator,
+                 tally->others[i].calls == 1 ? "" : "s", tally->others[i].called,
                  tally->others[i].reason);
     if (tally->other_count > SHOWN_OTHERS)
         log_info("%d further reasons are in --json", tally->other_count - SHOWN_OTHERS);
@@ -157,9 +158,10 @@ static int show(const struct cases_request *request, const struct tally *tally,
     }
     if (write_config(request, tally, kept, error) < 0)
         return -1;
-    log_info("written: `evotile try %s` checks the first case, `evotile run %s` searches a champion "
-             "for each",
-             request->out, request->out);
+    log_info(
+        "written: `evotile try %s` checks the first case, `evotile run %s` searches a champion "
+        "for each",
+        request->out, request->out);
     return 0;
 }
 
@@ -168,14 +170,14 @@ static int show(const struct cases_request *request, const struct tally *tally,
 static int make_cases(const struct cases_request *request, struct error *error) {
     char folder[PATH_SIZE];
     struct device_info device;
-    if (template_is_folder(request->template) ? path_join(folder, "", request->template, error) < 0
-                                              : template_find(folder, request->template,
-                                                              request->templates, error) < 0)
+    if (template_is_folder(request->template)
+            ? path_join(folder, "", request->template, error) < 0
+            : template_find(folder, request->template, request->templates, error) < 0)
         return -1;
     if (device_describe(request->device, &device, error) < 0)
         return -1;
     struct tally *tally = tally_new(folder, error);
-    int status = tally == NULL                                                         ? -1
+    int status = tally == NULL ? -1
                  : (request->csv != NULL ? tally_read_csv(tally, request->csv, error)
                                          : tally_read_calls(tally, request->torch, error)) < 0
                      ? -1
@@ -211,7 +213,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if ((request.csv == NULL) == (request.torch == NULL))
         status = error_input(&error, "give one of --from-csv FILE and --from-torch FILE");
     else if (request.top < 1 || request.top > CASES_MAX)
-        status = error_input(&error, "--top is from 1 to %d, the most cases of a config", CASES_MAX);
+        status =
+            error_input(&error, "--top is from 1 to %d, the most cases of a config", CASES_MAX);
     else
         status = make_cases(&request, &error);
     return status < 0 ? error_report(&error) : STATUS_DONE;

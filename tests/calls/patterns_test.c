@@ -207,19 +207,27 @@ static void dtypes_and_values(void **state) {
 static void orders(void **state) {
     (void)state;
 #define ORDERED                                                                                    \
-    "{ \"shape\": [\"M\", \"N\"], \"order\": { \"01\": { \"KIND\": 0 }, \"10\": { \"KIND\": 1 } } }"
-    static const char both[] = CALL("\"x\": " ORDERED ", \"y\": { \"shape\": [2, \"N\"], \"order\": { "
-                                    "\"01\": { \"KIND\": 0 }, \"10\": { \"KIND\": 1 } } }",
-                                    "");
-    expect(both, OF("\"x\": " TENSOR("3, 40", "40, 1", "f16") ", \"y\": " TENSOR("2, 40", "40, 1", "f16")),
-           "N=40,M=3");
-    expect(both, OF("\"x\": " TENSOR("3, 40", "1, 3", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
+    "{ \"shape\": [\"M\", \"N\"], \"order\": { \"01\": { \"KIND\": 0 }, \"10\": { \"KIND\": 1 } "  \
+    "} }"
+    static const char both[] =
+        CALL("\"x\": " ORDERED ", \"y\": { \"shape\": [2, \"N\"], \"order\": { "
+             "\"01\": { \"KIND\": 0 }, \"10\": { \"KIND\": 1 } } }",
+             "");
+    expect(
+        both,
+        OF("\"x\": " TENSOR("3, 40", "40, 1", "f16") ", \"y\": " TENSOR("2, 40", "40, 1", "f16")),
+        "N=40,M=3");
+    expect(both,
+           OF("\"x\": " TENSOR("3, 40", "1, 3", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
            "N=40,M=3,KIND=1");
-    expect(both, OF("\"x\": " TENSOR("1, 40", "40, 1", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
+    expect(both,
+           OF("\"x\": " TENSOR("1, 40", "40, 1", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
            "N=40,M=1,KIND=1");
-    expect(both, OF("\"x\": " TENSOR("3, 40", "40, 1", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
+    expect(both,
+           OF("\"x\": " TENSOR("3, 40", "40, 1", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
            "KIND would be both 0 and 1");
-    expect(both, OF("\"x\": " TENSOR("3, 40", "41, 1", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
+    expect(both,
+           OF("\"x\": " TENSOR("3, 40", "41, 1", "f16") ", \"y\": " TENSOR("2, 40", "1, 2", "f16")),
            "x is in no order of memory that is listed");
 }
 
@@ -264,8 +272,12 @@ static void the_file_is_not_hashed(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test(function)
     const struct CMUnitTest tests[] = {
-        TEST(mistakes), TEST(without_a_file),  TEST(shapes),
-        TEST(dtypes_and_values), TEST(orders), TEST(patterns_are_tried_in_order),
+        TEST(mistakes),
+        TEST(without_a_file),
+        TEST(shapes),
+        TEST(dtypes_and_values),
+        TEST(orders),
+        TEST(patterns_are_tried_in_order),
         TEST(the_file_is_not_hashed),
     };
     return cmocka_run_group_tests(tests, make, discard);

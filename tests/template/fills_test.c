@@ -99,7 +99,8 @@ static void mistakes_of_fills(void **state) {
         {"\"v\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"workspace\", \"fill\": "
          "\"arange\" },",
          "", "14: tensors.v.fill: only an input or a tensor of setup is filled"},
-        {"\"o\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"output\", \"fill\": \"arange\" },",
+        {"\"o\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"output\", \"fill\": \"arange\" "
+         "},",
          "",
          "14: tensors.o.fill: an output that holds nothing before a call is not filled: its role "
          "must be \"inout\", or its \"before\" \"random\""},
