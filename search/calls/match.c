@@ -306,10 +306,8 @@ enum call_match call_patterns_match(const struct call_patterns *patterns, const 
         json_find(&pattern, "operator", &called);
         if (strcmp(called.value->valuestring, name.value->valuestring) != 0)
             continue;
-        struct matcher it = {.template = patterns->template,
-                             .pattern = pattern,
-                             .shape = shape,
-                             .reason = reason};
+        struct matcher it = {
+            .template = patterns->template, .pattern = pattern, .shape = shape, .reason = reason};
         *shape = (struct shape){0};
         json_find(&pattern, "arguments", &it.arguments);
         json_find(call, "arguments", &it.given);
