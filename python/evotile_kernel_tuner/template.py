@@ -48,6 +48,18 @@ def read_source(kernel_source):
     return (read_file(kernel_source) if is_file_name(kernel_source) else kernel_source), {}
 
 
+def renamed(name):
+    return f"included_{name}"
+
+
+def with_renamed_files(text, names):
+    """A template does not include a file whose name is also one of the working directory, where the script's files lie."""
+    def directive(match):
+        name = os.path.basename(match[2])
+        return f'{match[1]}"{renamed(name)}"' if name in names else match[0]
+    return re.sub(r'^(#include )"([^"]*)"', directive, text, flags=re.M)
+
+
 def check_language(lang, source):
     if lang is not None and lang.upper() not in LANGUAGES:
         raise EvotileError(f"lang is {lang!r}: evotile tunes CUDA, through NVRTC")
@@ -55,11 +67,12 @@ def check_language(lang, source):
         raise EvotileError("the source is in OpenCL, HIP or Fortran: evotile tunes CUDA; lang='CUDA' says that it is")
 
 
-def source_text(source, block_names, parameters):
+def source_text(call):
     """The source behind the macros that Kernel Tuner defines besides the parameters."""
-    macros = [("kernel_tuner", 1)] + [(name, launch.BLOCK_DEFAULTS[axis]) for axis, name in enumerate(block_names) if name not in parameters]
-    lines = [f"#define {name} {value}\n" for name, value in macros if launch.reads_macro(source, name)]
-    return "".join(lines) + source
+    macros = [("kernel_tuner", 1)] + [(name, launch.BLOCK_DEFAULTS[axis]) for axis, name in enumerate(call.block_names)
+                                      if name not in call.parameters]
+    lines = [f"#define {name} {value}\n" for name, value in macros if launch.reads_macro(call.source, name)]
+    return "".join(lines) + with_renamed_files(call.source, call.included)
 
 
 # ---- the space ----
@@ -194,7 +207,7 @@ def write_template(call, program, folder):
     """Makes folder/NAME and folder/NAME.json. Returns (path of the config, the genes, in the order of the parameters)."""
     os.makedirs(folder)
     write(os.path.join(folder, "t1.json"), json.dumps(t1_description(call), indent=1))
-    write(os.path.join(folder, "kernel.cu"), source_text(call.source, call.block_names, call.parameters))
+    write(os.path.join(folder, "kernel.cu"), source_text(call))
     ran = subprocess.run([program, "import", "t1.json", "kernel.cu", "--name", call.name, "--out", "."], cwd=folder, capture_output=True,
                          text=True, errors="replace", check=False)
     if ran.returncode != 0:
@@ -202,7 +215,7 @@ def write_template(call, program, folder):
     call.notes += import_notes(ran.stderr)
     inner = os.path.join(folder, call.name)
     for name, text in call.included.items():
-        write(os.path.join(inner, name), text)
+        write(os.path.join(inner, renamed(name)), with_renamed_files(text, call.included))
     path = os.path.join(inner, "template.json")
     template = json.loads(read_file(path))
     check_options(call.compiler_options, template)

@@ -20,6 +20,7 @@ STRATEGIES = {None: "grid", "brute_force": "grid", "random_sample": "random", "b
 OWN_STRATEGIES = ("auto", "evolve", "free", "insight", "full", "random", "grid")
 EVALUATIONS = 100  # Kernel Tuner's default of the strategies that search
 ITERATIONS_MIN, ITERATIONS_MAX = 3, 256
+ATOL = 1e-6
 WHOLE_RACE = 100   # a configuration of any speed is timed in full
 
 NOT_SUPPORTED = {
@@ -133,6 +134,8 @@ def make_call(given, notes):
     if answer is not None and all(one is None for one in answer):
         answer = None
     if answer is None:
+        if given["atol"] != ATOL:
+            notes.append("atol has no effect without an answer")
         notes.append("there is no answer: every configuration has to agree with the first valid one, and whether that is right is not checked")
     divisors = [given[f"grid_div_{axis}"] for axis in "xyz"]
     return Call(
@@ -183,7 +186,7 @@ def line_of(result, names):
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None, grid_div_y=None, grid_div_z=None,
-                restrictions=None, answer=None, atol=1e-6, verify=None, verbose=False, lang=None, device=0, platform=0, smem_args=None,
+                restrictions=None, answer=None, atol=ATOL, verify=None, verbose=False, lang=None, device=0, platform=0, smem_args=None,
                 cmem_args=None, texmem_args=None, compiler=None, compiler_options=None, defines=None, log=None, iterations=7,
                 block_size_names=None, quiet=False, strategy=None, strategy_options=None, cache=None, metrics=None, simulation_mode=None,
                 parallel=None, observers=None, objective=None, objective_higher_is_better=None, objectives=None, seed=None):

@@ -232,6 +232,19 @@ class Data(Case):
                      cmem_args={"taps": numpy.array([3, 5], numpy.int32)}, answer=[numpy.array([13], numpy.uint32)] + [None] * 7)
         self.assertEqual(["__error__" in result for result in tune_kernel(**given)[0]], [False, False])
 
+    def test_sources_in_files(self):
+        with open("scale.cu", "w", encoding="utf-8") as file:
+            file.write('#include "factor.h"\n' + SCALE % "y[i] = FACTOR * x[i];")
+        with open("factor.h", "w", encoding="utf-8") as file:
+            file.write("#define FACTOR 2\n")
+        x = call()["arguments"][1]
+        results, _ = tune_kernel(**call(kernel_source=["scale.cu", "factor.h"], answer=[2 * x, None, None]))
+        self.assertFalse(any("__error__" in result for result in results))
+        self.refuse("factor.h", kernel_source="scale.cu", answer=[2 * x, None, None])
+
+    def test_an_atol_without_an_answer_is_said(self):
+        self.assertIn("atol has no effect without an answer", tune_kernel(**call(atol=0.1))[1]["evotile"]["notes"])
+
     def test_shared_memory_and_macros(self):
         source = ("extern __shared__ float kept[];\n__global__ void scale(float *y, const float *x, int n) { int i = blockIdx.x * block_size_x + "
                   "threadIdx.x; kept[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = kept[threadIdx.x] * (grid_size_x == "
