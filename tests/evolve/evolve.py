@@ -136,7 +136,7 @@ def mixed():
     """Edits of what is there, and whole files beside them."""
     run("mixed", [{"edits": [{"file": "kernel.cu", "search": SIGNATURE, "replace": '#include "part.cuh"\n\n' + SIGNATURE},
                              {"file": "kernel.cu", "search": LINE, "replace": "z[i] = times(ALPHA, x[i]) + y[i];"}],
-                   "files": {"part.cuh": "__device__ float times(float a, float b) { return a * b; }\n"}}], "--tune", "0")
+                   "files": {"part.cuh": "__device__ float times(float a, float b) { return a * b; }\n"}}], "--tune", "0", "--proposals", "1")
     row, = lineage("mixed")["proposals"]
     check(row["verdict"] == "ok" and "+++ b/part.cuh" in row["diff"] and "+#include" in row["diff"], f"{row}")
 
