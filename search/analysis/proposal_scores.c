@@ -236,7 +236,8 @@ struct table *proposal_scores_table(const struct proposal_scores *scores) {
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     struct score_row *sorted = xcalloc((size_t)scores->count + 1, sizeof *sorted);
-    memcpy(sorted, scores->rows, (size_t)scores->count * sizeof *sorted);
+    for (int i = 0; i < scores->count; i++)
+        sorted[i] = scores->rows[i];
     qsort(sorted, (size_t)scores->count, sizeof *sorted, compare_rows);
     for (int i = 0; i < scores->count; i++) {
         const struct score_row *row = &sorted[i];
