@@ -19,11 +19,11 @@ static int add_solution(struct config *config, const struct json *value,
     while (index < known->count && strcmp(known->names[index], name) != 0)
         index++;
     if (index == known->count)
-        return json_error(value, error, "there is no solution \"%s\"; did you mean \"%s\"?", name,
-                          known->count > 0 ? spelling_nearest(name,
-                                                              (const char *const *)known->names,
-                                                              known->count)
-                                           : "another template");
+        return json_error(
+            value, error, "there is no solution \"%s\"; did you mean \"%s\"?", name,
+            known->count > 0
+                ? spelling_nearest(name, (const char *const *)known->names, known->count)
+                : "another template");
     for (int i = 0; i < config->solution_count; i++)
         if (strcmp(config->solutions[i], name) == 0)
             return json_error(value, error, "\"%s\" is listed twice", name);

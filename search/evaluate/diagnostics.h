@@ -39,7 +39,8 @@ struct diagnostic_fault {
     char text[512];
 };
 
-/* Memory accesses of a line that take more passes or sectors than necessary, on the emulated device.
+/* Memory accesses of a line that take more passes or sectors than necessary, on the emulated
+ * device.
  */
 struct diagnostic_cost {
     char kind[48];

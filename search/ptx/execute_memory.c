@@ -376,8 +376,7 @@ EXECUTE(store) {
    pattern, so that a kernel which discards its results is wrong. Operand: base. */
 EXECUTE(discard) {
     const struct access *access = &instruction->as.access;
-    const void *base =
-        access->base_bytes ? operand_pointer(warp, instruction->operands[0]) : NULL;
+    const void *base = access->base_bytes ? operand_pointer(warp, instruction->operands[0]) : NULL;
     uint64_t addresses[LANES];
     int hint = -1;
     lane_addresses(access, base, mask, addresses);

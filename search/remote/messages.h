@@ -48,8 +48,8 @@ struct run_description {
     bool has_platform; /* the first worker is known: `platform` is what every worker must have */
     struct platform platform;
     int file_count;
-    struct run_file *files; /* owned */
-    int champion_count;     /* accepted since the coordinator started, one per goal */
+    struct run_file *files;           /* owned */
+    int champion_count;               /* accepted since the coordinator started, one per goal */
     struct trial_champion *champions; /* owned */
 };
 

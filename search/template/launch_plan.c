@@ -405,8 +405,7 @@ int template_launch_plan(const struct template *template, const struct genome *g
     *plan = (struct launch_plan){.case_index = case_index};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, NO_ROLE, plan, error) < 0 ||
-        check_symbols(template, plan, error) < 0 ||
-        plan_maps(template, values, plan, error) < 0 ||
+        check_symbols(template, plan, error) < 0 || plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
         check_launches(plan, error) < 0 ||
         evaluate_expression(template, template->operations, values, &plan->operations, error) < 0 ||

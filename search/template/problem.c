@@ -121,8 +121,8 @@ static int check_solution_name(const char *path, const char *name, struct error 
                            path);
     return strlen(name) < NAME_SIZE
                ? 0
-               : error_input(error, "%s: the name of a solution has fewer than %d characters",
-                             path, NAME_SIZE);
+               : error_input(error, "%s: the name of a solution has fewer than %d characters", path,
+                             NAME_SIZE);
 }
 
 int template_solutions(const char *folder, char ***names, int *count, struct error *error) {
@@ -228,8 +228,8 @@ static int read_document(struct json_document *document, const char *folder, con
 }
 
 /* The solution that no one named: the only one, or the problem's default. */
-static const char *default_solution(const struct template *template,
-                                    char **names, int count, struct error *error) {
+static const char *default_solution(const struct template *template, char **names, int count,
+                                    struct error *error) {
     struct json root = json_root(&template->document), value;
     const char *name;
     if (json_find(&root, "default_solution", &value)) {
