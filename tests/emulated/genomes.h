@@ -79,6 +79,9 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 128, \"CAUSAL\": 1,\n"
      "   \"LSE\": 1}], \"genes\": {\"KV_SPLITS\": [2, 4, 8], \"COMBINE\": [\"cluster\"]} }",
      "templates/attention_fwd"},
+    {"sum", "emulated:sm_90",
+     "{ \"template\": \"reduce_sum\", \"cases\": [{\"N\": 77777}, {\"N\": 130}] }",
+     "templates/reduce_sum"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

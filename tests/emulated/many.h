@@ -2,8 +2,8 @@
  * many: tries 24 different random genomes of a template, spread over its sets, each
  * compiled to PTX only and run once at each shape of its set and at the template's probe cases;
  * with EVOTILE_LONG=1, as `make check-long` sets it, 200. All genomes share a shape's inputs,
- * reference outputs and error bounds (from the plain kernel's errors), so a genome costs little
- * more than its compilation.
+ * reference outputs and error bounds (from the plain kernel's errors, or the output's own), so a
+ * genome costs little more than its compilation.
  *
  *     int main(void) { return try_many("templates/attention_fwd", 0, 2); }
  *
@@ -70,8 +70,14 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
+    const struct tolerance *tolerance = &sample->template->tensors[t].tolerance;
     const struct compared compared = {
-        made->tensors[0][t], &made->plan->tensors[t], known->right.tensors[0][t], 0, 0, 0};
+        made->tensors[0][t],
+        &made->plan->tensors[t],
+        known->right.tensors[0][t],
+        0,
+        0,
+        tolerance->magnitude >= 0 ? known->right.tensors[0][tolerance->magnitude] : 0};
     require_success(
         comparator_compare(sample->evaluator->comparator, &compared, 1, comparison, &error),
         &error);
@@ -169,7 +175,10 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
         compare_output(sample, known, t, &made, &found);
         const struct errors bound = error_bound_from_plain(&known->plain_kernel_errors[t],
                                                            plan.tensors[t].precision, &plan);
-        if (found.not_finite == 0 && !error_bound_exceeded(&found.errors, &bound, reason))
+        const struct tolerance *tolerance = &plan.tensors[t].tolerance;
+        bool wrong = tolerance->given ? error_outside_tolerance(&found, tolerance, reason)
+                                      : error_bound_exceeded(&found.errors, &bound, reason);
+        if (found.not_finite == 0 && !wrong)
             continue;
         template_print_shape(known->template, &known->template->cases[known->index], shape);
         fail_msg("%s\nis wrong at %s, %s: %s", name, shape, sample->template->tensors[t].name,

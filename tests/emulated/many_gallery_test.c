@@ -1,0 +1,12 @@
+/* Random genomes of the gallery's kernels (docs/gallery.md): correct at ragged shapes (many.h). */
+#include "emulated/many.h"
+
+int main(void) {
+    static const char *const folders[] = {
+        "templates/reduce_sum",
+    };
+    int failed = 0;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        failed += try_many(folders[i], 0, 1);
+    return failed;
+}
