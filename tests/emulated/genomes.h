@@ -82,6 +82,13 @@ static const struct genome_set genome_sets[] = {
     {"sum", "emulated:sm_90",
      "{ \"template\": \"reduce_sum\", \"cases\": [{\"N\": 77777}, {\"N\": 130}] }",
      "templates/reduce_sum"},
+    {"transpose", "emulated:sm_90",
+     "{ \"template\": \"transpose\", \"cases\": [{\"ROWS\": 77, \"COLS\": 300},\n"
+     "  {\"ROWS\": 260, \"COLS\": 36}] }",
+     "templates/transpose"},
+    {"transpose of halves", TINY_DEVICE,
+     "{ \"template\": \"transpose\", \"cases\": [{\"ROWS\": 75, \"COLS\": 300, \"F32\": 0}] }",
+     "templates/transpose"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -18,7 +18,9 @@
 
 #include <math.h>
 
+#include "evaluate/before.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/references.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
 enum { MANY_GENOMES = 10, MANY_GENOMES_LONG = 20 };
@@ -31,8 +33,9 @@ enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
 struct known_shape {
     const struct template *template;
     int index; /* among the template's cases */
-    struct launch_plan given, right_plan;
-    struct buffers inputs, right;
+    struct launch_plan given;
+    struct buffers inputs;
+    struct reference_runs *runs;
     struct comparison plain_kernel_errors[TENSORS_MAX]; /* the plain kernel's errors */
 };
 
@@ -41,7 +44,7 @@ static inline void require_success(int status, const struct error *error) {
         fail_msg("%s", error->text);
 }
 
-/* Runs a plan on the inputs, with tensors of its own. */
+/* Runs a candidate's plan on the inputs, with tensors of its own. */
 static inline void run_plan(struct sample *sample, const struct buffers *inputs,
                             const struct launch_plan *plan, struct device_module *module,
                             struct buffers *made, const char *who) {
@@ -62,22 +65,24 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
         if (described[t].role == ROLE_INPUT)
             made->tensors[0][t] = inputs->tensors[0][t];
     buffers_sequence(made, 0, module, &sequence);
+    int status = before_call(made, 0, module, reason, &error);
+    require_success(status, &error);
     memcpy(made->tensors[0], tensors, sizeof tensors);
-    if (sample->device->backend->run(sample->device, &sequence, 120, reason) != VERDICT_OK)
+    if (status == 1 ||
+        sample->device->backend->run(sample->device, &sequence, 120, reason) != VERDICT_OK)
         fail_msg("%s: %s", who, reason);
 }
 
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
-    const struct tolerance *tolerance = &sample->template->tensors[t].tolerance;
+    const struct planned_tensor *tensor = &made->plan->tensors[t];
     const struct compared compared = {
-        made->tensors[0][t],
-        &made->plan->tensors[t],
-        known->right.tensors[0][t],
-        0,
-        0,
-        tolerance->magnitude >= 0 ? known->right.tensors[0][tolerance->magnitude] : 0};
+        .output = made->tensors[0][t],
+        .tensor = tensor,
+        .reference = known->runs->reference.buffers.tensors[0][t],
+        .magnitudes = reference_magnitudes(known->runs, tensor),
+    };
     require_success(
         comparator_compare(sample->evaluator->comparator, &compared, 1, comparison, &error),
         &error);
@@ -91,32 +96,33 @@ static inline void know_shape(struct sample *sample, const struct template *temp
                               struct known_shape *known) {
     struct error error = {0};
     struct genome genome = genome_default(sample->template->space);
-    struct buffers plain;
-    struct launch_plan plain_plan;
+    const struct verify_case one = {
+        .device = sample->device,
+        .comparator = sample->evaluator->comparator,
+        .reference = sample->evaluator->reference,
+        .plain = sample->evaluator->plain,
+        .template = template,
+        .genome = &genome,
+        .case_index = index,
+        .deadline_s = 120,
+    };
     *known = (struct known_shape){.template = template, .index = index};
     assert_int_equal(template_variant(template, index), 0); /* one compilation serves all */
-    require_success(template_reference_launch_plan(template, index, &known->right_plan, &error),
-                    &error);
-    require_success(template_plain_launch_plan(template, &genome, index, &plain_plan, &error),
-                    &error);
-    known->given = known->right_plan;
-    for (int t = 0; t < template->tensor_count; t++) {
+    known->runs = reference_runs_new(&one, &error);
+    require_success(known->runs != NULL ? 0 : -1, &error);
+    known->given = known->runs->reference.plan;
+    for (int t = 0; t < template->tensor_count; t++)
         known->given.tensors[t].present &= template->tensors[t].role == ROLE_INPUT;
-        known->right_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
-        plain_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
-    }
-    require_success(buffers_init(&known->inputs, sample->evaluator->comparator, sample->device,
-                                 template, &known->given, 1, &error),
+    require_success(buffers_init(&known->inputs, one.comparator, sample->device, template,
+                                 &known->given, 1, &error),
                     &error);
     require_success(buffers_fill(&known->inputs, 0, (uint64_t)index + 1, &error), &error);
-    run_plan(sample, &known->inputs, &known->right_plan, sample->evaluator->reference,
-             &known->right, "the reference");
-    run_plan(sample, &known->inputs, &plain_plan, sample->evaluator->plain, &plain,
-             "the plain kernel");
+    require_success(run_references(&one, &known->inputs, 0, known->runs, &error), &error);
+    require_success(comparator_finish(one.comparator, &error), &error);
+    const struct planned_buffers *plain = &known->runs->plain;
     for (int t = 0; t < template->tensor_count; t++)
-        if (is_output(sample, &plain_plan, t))
-            compare_output(sample, known, t, &plain, &known->plain_kernel_errors[t]);
-    buffers_release(&plain);
+        if (is_output(sample, &plain->plan, t))
+            compare_output(sample, known, t, &plain->buffers, &known->plain_kernel_errors[t]);
     require_success(buffers_protect(&known->inputs, 0, true, &error), &error);
 }
 
@@ -164,7 +170,8 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
     struct error error = {0};
     struct launch_plan plan;
     struct buffers made;
-    char reason[REASON_SIZE], shape[GENOME_TEXT_SIZE];
+    struct failure failure = {0};
+    char shape[GENOME_TEXT_SIZE];
     require_success(template_launch_plan(known->template, genome, known->index, &plan, &error),
                     &error);
     run_plan(sample, &known->inputs, &plan, module, &made, name);
@@ -173,16 +180,13 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
         if (!is_output(sample, &plan, t))
             continue;
         compare_output(sample, known, t, &made, &found);
-        const struct errors bound = error_bound_from_plain(&known->plain_kernel_errors[t],
-                                                           plan.tensors[t].precision, &plan);
-        const struct tolerance *tolerance = &plan.tensors[t].tolerance;
-        bool wrong = tolerance->given ? error_outside_tolerance(&found, tolerance, reason)
-                                      : error_bound_exceeded(&found.errors, &bound, reason);
-        if (found.not_finite == 0 && !wrong)
+        const struct comparison *plain = &known->plain_kernel_errors[t];
+        const struct errors bound = error_bound(plain, &plan.tensors[t], &plan);
+        if (!verify_judge(sample->template->tensors[t].name, plain, &found, &bound,
+                          &plan.tensors[t].tolerance, &failure))
             continue;
         template_print_shape(known->template, &known->template->cases[known->index], shape);
-        fail_msg("%s\nis wrong at %s, %s: %s", name, shape, sample->template->tensors[t].name,
-                 found.not_finite > 0 ? "NaN or infinite" : reason);
+        fail_msg("%s\nis wrong at %s, %s", name, shape, failure.reason);
     }
     buffers_release(&made);
 }
@@ -245,7 +249,7 @@ static inline void results_match(void **state) {
     print_message("%d genomes, %d runs at %d shapes\n", share->genomes, tried, shapes);
     assert_true(tried >= 3 * share->genomes);
     for (int i = 0; i < shapes; i++) {
-        buffers_release(&known[i].right);
+        reference_runs_free(known[i].runs);
         buffers_release(&known[i].inputs);
     }
     template_free(probes);

@@ -4,6 +4,7 @@
 int main(void) {
     static const char *const folders[] = {
         "templates/reduce_sum",
+        "templates/transpose",
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
