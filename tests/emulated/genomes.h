@@ -89,6 +89,14 @@ static const struct genome_set genome_sets[] = {
     {"transpose of halves", TINY_DEVICE,
      "{ \"template\": \"transpose\", \"cases\": [{\"ROWS\": 75, \"COLS\": 300, \"F32\": 0}] }",
      "templates/transpose"},
+    {"product of floats", "emulated:sm_80",
+     "{ \"template\": \"gemm_f32\", \"cases\": [{\"M\": 77, \"N\": 60, \"K\": 52},\n"
+     "  {\"M\": 40, \"N\": 131, \"K\": 9}] }",
+     "templates/gemm_f32"},
+    {"large stages of floats", "emulated:sm_90",
+     "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
+     "templates/gemm_f32"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

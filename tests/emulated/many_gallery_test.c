@@ -5,6 +5,7 @@ int main(void) {
     static const char *const folders[] = {
         "templates/reduce_sum",
         "templates/transpose",
+        "templates/gemm_f32",
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
