@@ -97,6 +97,14 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
      "templates/gemm_f32"},
+    {"convolution", "emulated:sm_80",
+     "{ \"template\": \"convolution_2d\", \"cases\": [{\"H\": 61, \"W\": 150, \"R\": 3},\n"
+     "  {\"H\": 9, \"W\": 268, \"R\": 3}] }",
+     "templates/convolution_2d"},
+    {"convolution with many taps", "emulated:sm_90",
+     "{ \"template\": \"convolution_2d\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"H\": 40, \"W\": 133, \"R\": 8}] }",
+     "templates/convolution_2d"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -53,16 +53,17 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
     char reason[REASON_SIZE];
     struct launch_plan own = *plan;
     uint64_t tensors[TENSORS_MAX];
-    const struct tensor *described = sample->template->tensors;
-    for (int t = 0; t < sample->template->tensor_count; t++)
-        own.tensors[t].present = plan->tensors[t].present && described[t].role != ROLE_INPUT;
-    require_success(buffers_init(made, sample->evaluator->comparator, sample->device,
-                                 sample->template, &own, 1, &error),
+    const struct template *template = inputs->template;
+    for (int t = 0; t < template->tensor_count; t++)
+        own.tensors[t].present =
+            plan->tensors[t].present && template->tensors[t].role != ROLE_INPUT;
+    require_success(buffers_init(made, sample->evaluator->comparator, sample->device, template,
+                                 &own, 1, &error),
                     &error);
     made->plan = plan;
     memcpy(tensors, made->tensors[0], sizeof tensors);
-    for (int t = 0; t < sample->template->tensor_count; t++)
-        if (described[t].role == ROLE_INPUT)
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_INPUT)
             made->tensors[0][t] = inputs->tensors[0][t];
     buffers_sequence(made, 0, module, &sequence);
     int status = before_call(made, 0, module, reason, &error);

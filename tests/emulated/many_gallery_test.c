@@ -6,6 +6,7 @@ int main(void) {
         "templates/reduce_sum",
         "templates/transpose",
         "templates/gemm_f32",
+        "templates/convolution_2d",
     };
     int failed = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
