@@ -105,6 +105,11 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"convolution_2d\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"H\": 40, \"W\": 133, \"R\": 8}] }",
      "templates/convolution_2d"},
+    {"time steps", "emulated:sm_80",
+     "{ \"template\": \"stencil_2d\", \"cases\": [\n"
+     "  {\"H\": 150, \"W\": 290, \"STEPS\": 12, \"COURANT\": 0.3},\n"
+     "  {\"H\": 9, \"W\": 33, \"STEPS\": 25}] }",
+     "templates/stencil_2d"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -27,6 +27,7 @@ enum { MANY_GENOMES = 10, MANY_GENOMES_LONG = 20 };
 #else
 enum { MANY_GENOMES = 24, MANY_GENOMES_LONG = 200 };
 #endif
+enum { MANY_GENOMES_MAX = 500 };
 enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
 
 /* The inputs of a shape, and the expected outputs. */
@@ -226,7 +227,7 @@ struct resource_limits {
 };
 
 static inline void results_match(void **state) {
-    static struct genome genomes[MANY_GENOMES_LONG];
+    static struct genome genomes[MANY_GENOMES_MAX];
     static struct known_shape known[SHAPES_MAX];
     const struct resource_limits *share = *state;
     struct error error = {0};
@@ -257,15 +258,15 @@ static inline void results_match(void **state) {
     close_sample(&sample);
 }
 
-/* Tries the part-th of `parts` of the template's sets. */
-static inline int try_many(const char *folder, int part, int parts) {
+/* Tries `genomes` of a template, spread over its sets, and of these the part-th of `parts`. */
+static inline int try_genomes(const char *folder, int part, int parts, int genomes) {
     struct resource_limits shares[GENOME_SETS];
     struct CMUnitTest tests[GENOME_SETS];
     int count = 0;
+    assert_true(genomes <= MANY_GENOMES_MAX);
     for (int i = 0; i < GENOME_SETS; i++)
         if (strcmp(genome_sets[i].folder, folder) == 0)
             shares[count++].set = &genome_sets[i];
-    int genomes = getenv("EVOTILE_LONG") != NULL ? MANY_GENOMES_LONG : MANY_GENOMES;
     int first = count * part / parts, end = count * (part + 1) / parts;
     for (int i = first; i < end; i++) {
         shares[i].genomes = genomes * (i + 1) / count - genomes * i / count;
@@ -273,6 +274,11 @@ static inline int try_many(const char *folder, int part, int parts) {
             .name = shares[i].set->name, .test_func = results_match, .initial_state = &shares[i]};
     }
     return _cmocka_run_group_tests(folder, tests, (size_t)(end - first), NULL, NULL);
+}
+
+static inline int try_many(const char *folder, int part, int parts) {
+    return try_genomes(folder, part, parts,
+                       getenv("EVOTILE_LONG") != NULL ? MANY_GENOMES_LONG : MANY_GENOMES);
 }
 
 #endif
