@@ -110,6 +110,8 @@ static const struct genome_set genome_sets[] = {
      "  {\"H\": 150, \"W\": 290, \"STEPS\": 12, \"COURANT\": 0.3},\n"
      "  {\"H\": 9, \"W\": 33, \"STEPS\": 25}] }",
      "templates/stencil_2d"},
+    {"bodies", "emulated:sm_90",
+     "{ \"template\": \"nbody\", \"cases\": [{\"N\": 700}, {\"N\": 2}] }", "templates/nbody"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

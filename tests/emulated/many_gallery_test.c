@@ -13,7 +13,7 @@ enum { GENOMES_OF_EACH = 6, GENOMES_OF_EACH_LONG = 500 };
 int main(void) {
     static const char *const folders[] = {
         "templates/reduce_sum",     "templates/transpose",  "templates/gemm_f32",
-        "templates/convolution_2d", "templates/stencil_2d",
+        "templates/convolution_2d", "templates/stencil_2d", "templates/nbody",
     };
     const int genomes = getenv("EVOTILE_LONG") != NULL ? GENOMES_OF_EACH_LONG : GENOMES_OF_EACH;
     int failed = 0;
