@@ -362,6 +362,10 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder, s
    0, and `library` is the path beside the folder. */
 int template_library(char library[PATH_SIZE], const char *folder, struct error *error);
 
+/* The file of a problem's folder that says which calls of a program are its cases
+   (calls/patterns.h). No source may include it, because it is not hashed. */
+#define CALLS_FILE "calls.json"
+
 /* If `setting` is NULL, reads only the dimensions. If `folder` is a
    file, it is a recorded tuning space (device/recorded.h): a template without dimensions, tensors
    or launches; its genomes are the rows. */

@@ -128,6 +128,15 @@ def any_parent():
     check(ran.returncode == 0, ran.stderr)
 
 
+def mixed():
+    """Edits of what is there, and whole files beside them."""
+    run("mixed", [{"edits": [{"file": "kernel.cu", "search": SIGNATURE, "replace": '#include "part.cuh"\n\n' + SIGNATURE},
+                             {"file": "kernel.cu", "search": LINE, "replace": "z[i] = times(ALPHA, x[i]) + y[i];"}],
+                   "files": {"part.cuh": "__device__ float times(float a, float b) { return a * b; }\n"}}], "--tune", "0", "--proposals", "1")
+    row, = lineage("mixed")["proposals"]
+    check(row["verdict"] == "ok" and "+++ b/part.cuh" in row["diff"] and "+#include" in row["diff"], f"{row}")
+
+
 def costs():
     """Insights name the lines whose accesses cost too much: of a start, and of what a proposal made of it."""
     templates = os.path.join(folder.name, "costs-templates")
@@ -175,6 +184,9 @@ REFUSED = [
     # answers
     ({"genome": "THREADS=64", "edits": []}, "refused", "exactly one"),
     ({}, "refused", "exactly one"),
+    ({"genome": "THREADS=64", "files": {"a.cuh": ""}}, "refused", "exactly one"),
+    ({**edit(LINE, LINE + " "), "files": {"kernel.cu": ""}}, "refused", "kernel.cu is among"),
+    ({**edit(LINE, "z[i] = nowhere(x[i]);"), "files": {"new.cuh": "// new\n"}}, "compile_failed", "nowhere"),
     ({"genome": "THREADS=128", "parent": "0" * 32}, "refused", "must be the hash"),
     ({"genome": "THREADS=128", "parent": None}, "refused", "parent"),
     ({"genome": "THREADS=128", "hypothesis": ""}, "refused", "hypothesis"),
@@ -192,6 +204,10 @@ REFUSED = [
     (edit('"source": "kernel.cu"', '"source": "../reference.cu"', file="solution.json"), "invalid", "own folder"),
     (edit('"source": "kernel.cu"', '"source": "kernel.cu", "reference": {}', file="solution.json"), "invalid", "reference"),
     (edit('"source": "kernel.cu"', '"source": "kernel.cu", "stress": []', file="solution.json"), "invalid", "stress"),
+    # what is not computed, or not timed, elsewhere than where one looks
+    (edit('"source": "kernel.cu"', '"constraints": [{"require": "N % 8 == 0", "because": "vectors"}], "source": "kernel.cu"', file="solution.json"),
+     "invalid", "a probe case of the problem"),
+    (edit('"kernel": "axpy", ', '"kernel": "axpy", "when": "N < 1000", ', file="solution.json"), "*", "no launch runs at case"),
     # cheats
     (edit(LOOP, LOOP.replace("i < N", "i < N && i < 1024")), "wrong", ""),  # a sample of the output
     (edit(LINE, "if (i % 7 != 3) " + LINE), "wrong", ""),  # skipped work
@@ -231,9 +247,23 @@ def refusals():
             check(open(f"refused/{place}/{name}").read() == theirs, f"{place}/{name} was changed")
 
 
+def symbols():
+    """An input that is a variable of the module is shared by all calls: a solution may do that with constants alone."""
+    as_variable = {"edits": [
+        {"file": "kernel.cu", "search": SIGNATURE + "(const float *x, ", "replace": "__device__ float x[1 << 20];\n\n" + SIGNATURE + "("},
+        {"file": "solution.json", "search": '"arguments": ["x", ', "replace": '"arguments": ['},
+        {"file": "solution.json", "search": '"source": "kernel.cu",', "replace": '"source": "kernel.cu", "symbols": { "x": "x" },'}]}
+    for numbers, verdict in ((16384, "ok"), (16385, "invalid")):
+        write("numbers.json", {"template": "axpy", "solutions": ["loop"], "cases": [{"N": numbers}]})
+        run(f"symbols{numbers}", [as_variable], "--tune", "0", "--proposals", "1", config="numbers.json")
+        row = lineage(f"symbols{numbers}")["proposals"][0]
+        check(row["verdict"] == verdict, f"{numbers} numbers: {row}")
+        check(verdict == "ok" or "may read at most 65536 as a variable" in row["reason"], f"{numbers} numbers: {row}")
+
+
 # What the schema cannot say: that a parent, a file, a gene or a text exists, and how large all files are together.
 BEYOND = ("matches", "did you mean", "nothing changes", "no file", "is missing", "4 MB", "64 files", "must be the hash", "invalid",
-          "wrong", "compile_failed", "wrote_outside", "leads out", "x\\n", "read_only")
+          "probe case", "no launch", "is among", "nowhere", "wrong", "compile_failed", "wrote_outside", "leads out", "x\\n", "read_only")
 
 
 def schema():
@@ -397,7 +427,7 @@ def kills():
     check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 10, f"one solution too many: {ran.stderr}")
 
 
-parts = [decisions, any_parent, costs, refusals, schema, processes, full, crossover, strategies, kills]
+parts = [decisions, any_parent, mixed, costs, refusals, symbols, schema, processes, full, crossover, strategies, kills]
 chosen = [part for part in parts if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]]
 for part in chosen:
     part()
