@@ -117,6 +117,8 @@ class Session:
         if ask == "capture":
             return self.capture(question)
         if ask in ("warm", "cold"):
+            if self.captured is None:
+                raise ValueError(f"nothing is captured that could be timed {ask}")
             return {"samples_us": getattr(self.captured, ask)(question)}
         raise ValueError(f"an unknown question: {ask}")
 
