@@ -133,9 +133,10 @@ DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_r
         for (int j = 0; j < thread_n; j += width) {
             const int column = first_column + j * threads_n;
             float *to = c + static_cast<i64>(row) * N + column;
-            if (N % width == 0 && column < N) {
-                store_vector<width>(to,
-                                    {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
+            if (N % width == 0) {
+                if (column < N)
+                    store_vector<width>(
+                        to, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
                 continue;
             }
 #pragma unroll
