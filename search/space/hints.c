@@ -37,6 +37,8 @@ int space_add_hint(struct space *space, const char *when, const char *because,
                            HINT_REASON_SIZE - 1);
     struct symbol_table *symbols = xmalloc(sizeof *symbols);
     *symbols = space->symbols;
+    if (hints->count > 0 && hints->first_slot != symbols->slot_count)
+        BUG("a name was added to a space between its hints");
     hints->first_slot = symbols->slot_count;
     int status = 0;
     for (int m = 0; m < hints->measure_count && status == 0; m++)
@@ -102,12 +104,12 @@ uint32_t space_hints(const struct space *space, const struct genome *genome,
     uint32_t holding = 0;
     if (hints->count == 0)
         return 0;
-    if (hints->first_slot != space->symbols.slot_count)
-        BUG("a name was added to a space after its rules");
     for (int e = 0; e < space->environment_count; e++) {
         int64_t values[SLOTS_MAX], held;
         if (space_values(space, genome, e, values, NULL) < 0)
             continue;
+        /* Over what came to the space after its hints, such as the number of a round: no hint can
+           read that. */
         memcpy(values + hints->first_slot, measures->values,
                (size_t)hints->measure_count * sizeof *measures->values);
         for (int r = 0; r < hints->count; r++) {

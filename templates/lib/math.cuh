@@ -36,4 +36,11 @@ DEVICE float reciprocal_fast(float x) {
     return result;
 }
 
+// 1/sqrt(x) to about 2^-22.9 of its value; infinity for 0 and below 2^-126.
+DEVICE float rsqrt_fast(float x) {
+    float result;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+}
+
 #endif

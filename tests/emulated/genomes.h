@@ -79,6 +79,39 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 128, \"CAUSAL\": 1,\n"
      "   \"LSE\": 1}], \"genes\": {\"KV_SPLITS\": [2, 4, 8], \"COMBINE\": [\"cluster\"]} }",
      "templates/attention_fwd"},
+    {"sum", "emulated:sm_90",
+     "{ \"template\": \"reduce_sum\", \"cases\": [{\"N\": 77777}, {\"N\": 130}] }",
+     "templates/reduce_sum"},
+    {"transpose", "emulated:sm_90",
+     "{ \"template\": \"transpose\", \"cases\": [{\"ROWS\": 77, \"COLS\": 300},\n"
+     "  {\"ROWS\": 260, \"COLS\": 36}] }",
+     "templates/transpose"},
+    {"transpose of halves", TINY_DEVICE,
+     "{ \"template\": \"transpose\", \"cases\": [{\"ROWS\": 75, \"COLS\": 300, \"F32\": 0}] }",
+     "templates/transpose"},
+    {"product of floats", "emulated:sm_80",
+     "{ \"template\": \"gemm_f32\", \"cases\": [{\"M\": 77, \"N\": 60, \"K\": 52},\n"
+     "  {\"M\": 40, \"N\": 131, \"K\": 9}] }",
+     "templates/gemm_f32"},
+    {"large stages of floats", "emulated:sm_90",
+     "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
+     "templates/gemm_f32"},
+    {"convolution", "emulated:sm_80",
+     "{ \"template\": \"convolution_2d\", \"cases\": [{\"H\": 61, \"W\": 150, \"R\": 3},\n"
+     "  {\"H\": 9, \"W\": 268, \"R\": 3}] }",
+     "templates/convolution_2d"},
+    {"convolution with many taps", "emulated:sm_90",
+     "{ \"template\": \"convolution_2d\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"H\": 40, \"W\": 133, \"R\": 8}] }",
+     "templates/convolution_2d"},
+    {"time steps", "emulated:sm_80",
+     "{ \"template\": \"stencil_2d\", \"cases\": [\n"
+     "  {\"H\": 150, \"W\": 290, \"STEPS\": 12, \"COURANT\": 0.3},\n"
+     "  {\"H\": 9, \"W\": 33, \"STEPS\": 25}] }",
+     "templates/stencil_2d"},
+    {"bodies", "emulated:sm_90",
+     "{ \"template\": \"nbody\", \"cases\": [{\"N\": 700}, {\"N\": 2}] }", "templates/nbody"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

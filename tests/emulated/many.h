@@ -2,8 +2,8 @@
  * many: tries 24 different random genomes of a template, spread over its sets, each
  * compiled to PTX only and run once at each shape of its set and at the template's probe cases;
  * with EVOTILE_LONG=1, as `make check-long` sets it, 200. All genomes share a shape's inputs,
- * reference outputs and error bounds (from the plain kernel's errors), so a genome costs little
- * more than its compilation.
+ * reference outputs and error bounds (from the plain kernel's errors, or the output's own), so a
+ * genome costs little more than its compilation.
  *
  *     int main(void) { return try_many("templates/attention_fwd", 0, 2); }
  *
@@ -18,21 +18,25 @@
 
 #include <math.h>
 
+#include "evaluate/before.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/references.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
 enum { MANY_GENOMES = 10, MANY_GENOMES_LONG = 20 };
 #else
 enum { MANY_GENOMES = 24, MANY_GENOMES_LONG = 200 };
 #endif
+enum { MANY_GENOMES_MAX = 500 };
 enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
 
 /* The inputs of a shape, and the expected outputs. */
 struct known_shape {
     const struct template *template;
     int index; /* among the template's cases */
-    struct launch_plan given, right_plan;
-    struct buffers inputs, right;
+    struct launch_plan given;
+    struct buffers inputs;
+    struct reference_runs *runs;
     struct comparison plain_kernel_errors[TENSORS_MAX]; /* the plain kernel's errors */
 };
 
@@ -41,7 +45,7 @@ static inline void require_success(int status, const struct error *error) {
         fail_msg("%s", error->text);
 }
 
-/* Runs a plan on the inputs, with tensors of its own. */
+/* Runs a candidate's plan on the inputs, with tensors of its own. */
 static inline void run_plan(struct sample *sample, const struct buffers *inputs,
                             const struct launch_plan *plan, struct device_module *module,
                             struct buffers *made, const char *who) {
@@ -50,28 +54,37 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
     char reason[REASON_SIZE];
     struct launch_plan own = *plan;
     uint64_t tensors[TENSORS_MAX];
-    const struct tensor *described = sample->template->tensors;
-    for (int t = 0; t < sample->template->tensor_count; t++)
-        own.tensors[t].present = plan->tensors[t].present && described[t].role != ROLE_INPUT;
-    require_success(buffers_init(made, sample->evaluator->comparator, sample->device,
-                                 sample->template, &own, 1, &error),
+    const struct template *template = inputs->template;
+    for (int t = 0; t < template->tensor_count; t++)
+        own.tensors[t].present =
+            plan->tensors[t].present && template->tensors[t].role != ROLE_INPUT;
+    require_success(buffers_init(made, sample->evaluator->comparator, sample->device, template,
+                                 &own, 1, &error),
                     &error);
     made->plan = plan;
     memcpy(tensors, made->tensors[0], sizeof tensors);
-    for (int t = 0; t < sample->template->tensor_count; t++)
-        if (described[t].role == ROLE_INPUT)
+    for (int t = 0; t < template->tensor_count; t++)
+        if (template->tensors[t].role == ROLE_INPUT)
             made->tensors[0][t] = inputs->tensors[0][t];
     buffers_sequence(made, 0, module, &sequence);
+    int status = before_call(made, 0, module, reason, &error);
+    require_success(status, &error);
     memcpy(made->tensors[0], tensors, sizeof tensors);
-    if (sample->device->backend->run(sample->device, &sequence, 120, reason) != VERDICT_OK)
+    if (status == 1 ||
+        sample->device->backend->run(sample->device, &sequence, 120, reason) != VERDICT_OK)
         fail_msg("%s: %s", who, reason);
 }
 
 static inline void compare_output(struct sample *sample, const struct known_shape *known, int t,
                                   const struct buffers *made, struct comparison *comparison) {
     struct error error = {0};
+    const struct planned_tensor *tensor = &made->plan->tensors[t];
     const struct compared compared = {
-        made->tensors[0][t], &made->plan->tensors[t], known->right.tensors[0][t], 0, 0, 0};
+        .output = made->tensors[0][t],
+        .tensor = tensor,
+        .reference = known->runs->reference.buffers.tensors[0][t],
+        .magnitudes = reference_magnitudes(known->runs, tensor),
+    };
     require_success(
         comparator_compare(sample->evaluator->comparator, &compared, 1, comparison, &error),
         &error);
@@ -85,32 +98,33 @@ static inline void know_shape(struct sample *sample, const struct template *temp
                               struct known_shape *known) {
     struct error error = {0};
     struct genome genome = genome_default(sample->template->space);
-    struct buffers plain;
-    struct launch_plan plain_plan;
+    const struct verify_case one = {
+        .device = sample->device,
+        .comparator = sample->evaluator->comparator,
+        .reference = sample->evaluator->reference,
+        .plain = sample->evaluator->plain,
+        .template = template,
+        .genome = &genome,
+        .case_index = index,
+        .deadline_s = 120,
+    };
     *known = (struct known_shape){.template = template, .index = index};
     assert_int_equal(template_variant(template, index), 0); /* one compilation serves all */
-    require_success(template_reference_launch_plan(template, index, &known->right_plan, &error),
-                    &error);
-    require_success(template_plain_launch_plan(template, &genome, index, &plain_plan, &error),
-                    &error);
-    known->given = known->right_plan;
-    for (int t = 0; t < template->tensor_count; t++) {
+    known->runs = reference_runs_new(&one, &error);
+    require_success(known->runs != NULL ? 0 : -1, &error);
+    known->given = known->runs->reference.plan;
+    for (int t = 0; t < template->tensor_count; t++)
         known->given.tensors[t].present &= template->tensors[t].role == ROLE_INPUT;
-        known->right_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
-        plain_plan.tensors[t].present &= template->tensors[t].role != ROLE_WORKSPACE;
-    }
-    require_success(buffers_init(&known->inputs, sample->evaluator->comparator, sample->device,
-                                 template, &known->given, 1, &error),
+    require_success(buffers_init(&known->inputs, one.comparator, sample->device, template,
+                                 &known->given, 1, &error),
                     &error);
     require_success(buffers_fill(&known->inputs, 0, (uint64_t)index + 1, &error), &error);
-    run_plan(sample, &known->inputs, &known->right_plan, sample->evaluator->reference,
-             &known->right, "the reference");
-    run_plan(sample, &known->inputs, &plain_plan, sample->evaluator->plain, &plain,
-             "the plain kernel");
+    require_success(run_references(&one, &known->inputs, 0, known->runs, &error), &error);
+    require_success(comparator_finish(one.comparator, &error), &error);
+    const struct planned_buffers *plain = &known->runs->plain;
     for (int t = 0; t < template->tensor_count; t++)
-        if (is_output(sample, &plain_plan, t))
-            compare_output(sample, known, t, &plain, &known->plain_kernel_errors[t]);
-    buffers_release(&plain);
+        if (is_output(sample, &plain->plan, t))
+            compare_output(sample, known, t, &plain->buffers, &known->plain_kernel_errors[t]);
     require_success(buffers_protect(&known->inputs, 0, true, &error), &error);
 }
 
@@ -158,7 +172,8 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
     struct error error = {0};
     struct launch_plan plan;
     struct buffers made;
-    char reason[REASON_SIZE], shape[GENOME_TEXT_SIZE];
+    struct failure failure = {0};
+    char shape[GENOME_TEXT_SIZE];
     require_success(template_launch_plan(known->template, genome, known->index, &plan, &error),
                     &error);
     run_plan(sample, &known->inputs, &plan, module, &made, name);
@@ -167,13 +182,13 @@ static inline void try_at(struct sample *sample, const struct known_shape *known
         if (!is_output(sample, &plan, t))
             continue;
         compare_output(sample, known, t, &made, &found);
-        const struct errors bound = error_bound_from_plain(&known->plain_kernel_errors[t],
-                                                           plan.tensors[t].precision, &plan);
-        if (found.not_finite == 0 && !error_bound_exceeded(&found.errors, &bound, reason))
+        const struct comparison *plain = &known->plain_kernel_errors[t];
+        const struct errors bound = error_bound(plain, &plan.tensors[t], &plan);
+        if (!verify_judge(sample->template->tensors[t].name, plain, &found, &bound,
+                          &plan.tensors[t].tolerance, &failure))
             continue;
         template_print_shape(known->template, &known->template->cases[known->index], shape);
-        fail_msg("%s\nis wrong at %s, %s: %s", name, shape, sample->template->tensors[t].name,
-                 found.not_finite > 0 ? "NaN or infinite" : reason);
+        fail_msg("%s\nis wrong at %s, %s", name, shape, failure.reason);
     }
     buffers_release(&made);
 }
@@ -212,7 +227,7 @@ struct resource_limits {
 };
 
 static inline void results_match(void **state) {
-    static struct genome genomes[MANY_GENOMES_LONG];
+    static struct genome genomes[MANY_GENOMES_MAX];
     static struct known_shape known[SHAPES_MAX];
     const struct resource_limits *share = *state;
     struct error error = {0};
@@ -236,22 +251,22 @@ static inline void results_match(void **state) {
     print_message("%d genomes, %d runs at %d shapes\n", share->genomes, tried, shapes);
     assert_true(tried >= 3 * share->genomes);
     for (int i = 0; i < shapes; i++) {
-        buffers_release(&known[i].right);
+        reference_runs_free(known[i].runs);
         buffers_release(&known[i].inputs);
     }
     template_free(probes);
     close_sample(&sample);
 }
 
-/* Tries the part-th of `parts` of the template's sets. */
-static inline int try_many(const char *folder, int part, int parts) {
+/* Tries `genomes` of a template, spread over its sets, and of these the part-th of `parts`. */
+static inline int try_genomes(const char *folder, int part, int parts, int genomes) {
     struct resource_limits shares[GENOME_SETS];
     struct CMUnitTest tests[GENOME_SETS];
     int count = 0;
+    assert_true(genomes <= MANY_GENOMES_MAX);
     for (int i = 0; i < GENOME_SETS; i++)
         if (strcmp(genome_sets[i].folder, folder) == 0)
             shares[count++].set = &genome_sets[i];
-    int genomes = getenv("EVOTILE_LONG") != NULL ? MANY_GENOMES_LONG : MANY_GENOMES;
     int first = count * part / parts, end = count * (part + 1) / parts;
     for (int i = first; i < end; i++) {
         shares[i].genomes = genomes * (i + 1) / count - genomes * i / count;
@@ -259,6 +274,11 @@ static inline int try_many(const char *folder, int part, int parts) {
             .name = shares[i].set->name, .test_func = results_match, .initial_state = &shares[i]};
     }
     return _cmocka_run_group_tests(folder, tests, (size_t)(end - first), NULL, NULL);
+}
+
+static inline int try_many(const char *folder, int part, int parts) {
+    return try_genomes(folder, part, parts,
+                       getenv("EVOTILE_LONG") != NULL ? MANY_GENOMES_LONG : MANY_GENOMES);
 }
 
 #endif

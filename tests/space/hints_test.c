@@ -211,6 +211,22 @@ static void a_rule_with_nothing_to_move_is_silent(void **state) {
     space_free(space);
 }
 
+/* As a template's ROUND does, which is known when its launches are read. */
+static void a_name_may_come_after_the_hints(void **state) {
+    (void)state;
+    struct space *space = space_of_two_cases();
+    struct error error = {0};
+    struct measures measures = {0};
+    preference(space, hint(space, "MEASURED_REGISTERS > 100"), "SPLITS", "higher");
+    preference(space, hint(space, "MEASURED_REGISTERS > 200"), "SPLITS", "higher");
+    assert_true(symbol_table_add(&space->symbols, "ROUND", &error) >= 0);
+    sealed(space);
+    measures_put(&measures, MEASURE_REGISTERS, 168);
+    struct genome genome = genome_of(0, 2, 0);
+    assert_int_equal(space_hints(space, &genome, &measures), 1);
+    space_free(space);
+}
+
 static void mistakes_are_reported(void **state) {
     (void)state;
     struct space *space = space_of_two_cases();
@@ -240,6 +256,7 @@ int main(void) {
         cmocka_unit_test(every_measure_can_be_read),
         cmocka_unit_test(children_move_where_the_rule_points),
         cmocka_unit_test(a_rule_with_nothing_to_move_is_silent),
+        cmocka_unit_test(a_name_may_come_after_the_hints),
         cmocka_unit_test(mistakes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
