@@ -83,17 +83,23 @@ cJSON *profile_kernels_json(const struct profiled_kernel *kernels, int count) {
 _Static_assert(PROFILE_METRIC_COUNT - PROFILE_SM == MEASURE_COUNT - MEASURE_PROFILED,
                "a metric has no measure");
 
+double profile_combined_metric(const struct profiled_kernel *kernels, int count,
+                               enum profile_metric metric) {
+    const bool sums = rows[metric].counts || metric == PROFILE_DURATION;
+    double total = 0, weights = 0; /* NaN if a kernel has none */
+    for (int k = 0; k < count; k++) {
+        double weight = sums ? 1 : kernels[k].values[PROFILE_DURATION];
+        total += weight * kernels[k].values[metric];
+        weights += weight;
+    }
+    return count == 0 ? NAN : sums ? total : total / weights;
+}
+
 void profile_set_measures(const struct profiled_kernel *kernels, int count,
                           struct measures *measures) {
     const double exact_integer_limit = 0x1p53; /* of a double, such as a number in JSON */
-    for (int m = PROFILE_SM; count > 0 && m < PROFILE_METRIC_COUNT; m++) {
-        double total = 0, weights = 0; /* NaN if a kernel has none */
-        for (int k = 0; k < count; k++) {
-            double weight = rows[m].counts ? 1 : kernels[k].values[PROFILE_DURATION];
-            total += weight * kernels[k].values[m];
-            weights += weight;
-        }
-        double figure = rows[m].counts ? total : total / weights;
+    for (int m = PROFILE_SM; m < PROFILE_METRIC_COUNT; m++) {
+        double figure = profile_combined_metric(kernels, count, (enum profile_metric)m);
         if (figure >= 0 && figure < exact_integer_limit)
             measures_put(measures, MEASURE_PROFILED + m - PROFILE_SM, llround(figure));
     }

@@ -1,0 +1,78 @@
+#include "pool/profile_candidate.h"
+
+#include "device/kernel_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool profile_device_is_real(const struct device_info *device, char missing[PROFILE_MISSING_SIZE]) {
+    missing[0] = '\0';
+    if (device->predicts)
+        snprintf(missing, PROFILE_MISSING_SIZE,
+                 "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0", device->spec);
+    return !device->predicts;
+}
+
+/* What ncu says, and a remedy where its message has none that is one line. */
+static void describe_problem(const char *problem, char missing[PROFILE_MISSING_SIZE]) {
+    const bool refused = strstr(problem, "ERR_NVGPUCTRPERM") != NULL;
+    snprintf(missing, PROFILE_MISSING_SIZE, "ncu: %.260s%s", problem,
+             refused ? "; run as root, or load the driver with "
+                       "NVreg_RestrictProfilingToAdminUsers=0"
+                     : "");
+}
+
+int profile_candidate_run(const struct profile_candidate *settings,
+                          const struct trial_request *request, struct profile *profile,
+                          char missing[PROFILE_MISSING_SIZE], struct error *error) {
+    const struct launch_list *launches = &settings->template->launches;
+    struct error not_found = {0};
+    char tool[PATH_SIZE], program[PATH_SIZE];
+    char *names[LAUNCHES_MAX];
+    missing[0] = '\0';
+    if (profile_find(tool, &not_found) < 0) {
+        snprintf(missing, PROFILE_MISSING_SIZE, "%.400s", not_found.text);
+        return 0;
+    }
+    if (path_program(program, error) < 0)
+        return -1;
+    for (int l = 0; l < launches->count; l++)
+        names[l] = kernel_function(launches->launches[l].kernel);
+    const struct profile_settings how = {.run = {.tool = tool,
+                                                 .program = program,
+                                                 .config_path = settings->config_path,
+                                                 .template_folder = settings->template_folder,
+                                                 .device = settings->device->spec,
+                                                 .limit_s = settings->limit_s,
+                                                 .compile_for = settings->device},
+                                         .kernels = (const char *const *)names,
+                                         .kernel_count = launches->count,
+                                         .report = settings->report};
+    const int status = profile_run(&how, request, profile, error);
+    for (int l = 0; l < launches->count; l++)
+        free(names[l]);
+    if (status == 0 && profile->problem[0] != '\0')
+        describe_problem(profile->problem, missing);
+    return status;
+}
+
+int profile_case_kernels(const struct profile *profile, const struct launch_plan *plan, int *next) {
+    for (int l = 0; l < plan->launch_count; l++) {
+        char grid[32];
+        const struct planned_launch launch = planned_launch(plan, l);
+        snprintf(grid, sizeof grid, "(%u, %u, %u)", launch.grid[0], launch.grid[1], launch.grid[2]);
+        const struct profiled_kernel *kernel =
+            *next + l < profile->count ? &profile->kernels[*next + l] : NULL;
+        char *function = kernel_function(launch.kernel);
+        const bool same = kernel != NULL && strcmp(kernel->name, function) == 0 &&
+                          strcmp(kernel->grid, grid) == 0;
+        free(function);
+        if (!same) {
+            *next = profile->count;
+            return 0;
+        }
+    }
+    *next += plan->launch_count;
+    return plan->launch_count;
+}
