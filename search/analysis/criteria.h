@@ -4,7 +4,7 @@
  *     struct criteria criteria;
  *     if (criteria_read(&criteria, "configs/criteria.json", &error) < 0)
  *         return -1;
- *     struct criteria_case cases[2] = {...};  // of the duels, the compiler and the profiler
+ *     struct criteria_case cases[2];  // from the duels, the compiler and the profiler
  *     struct criteria_row rows[CRITERIA_ROWS_MAX];
  *     int count = criteria_check(&criteria, cases, 2, &missing, rows);
  *     bool promoted = criteria_passed(rows, count);
@@ -65,10 +65,10 @@ int criteria_read_text(struct criteria *criteria, const char *name, const char *
 /* What is known of one case. */
 struct criteria_case {
     char name[CASE_NAME_SIZE];
-    bool compared;             /* it is right, and had its duel: `result` counts */
-    struct case_result result; /* against the reference */
-    bool predicted;            /* so are its times */
-    bool has_resources;
+    bool compared;                         /* it is right, and had its duel: `result` counts */
+    struct case_result result;             /* against the reference */
+    bool predicted;                        /* so are its times */
+    bool has_resources;                    /* false: it fails */
     int local_bytes, spill_bytes;          /* -1: not known */
     double counters[PROFILE_METRIC_COUNT]; /* NaN: not known */
 };

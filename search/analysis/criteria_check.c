@@ -83,10 +83,8 @@ static void check_every_case(struct judgement *it) {
         return;
     }
     snprintf(row->where, sizeof row->where, "%s", it->missing->first_left_out);
-    set_text(row,
-             "%d case%s of the reference left out, the first is %.300s: have the kernel of "
-             "those, too",
-             left_out, left_out == 1 ? " was" : "s were", row->where);
+    set_text(row, "%d case%s of the reference left out: have a kernel for %.300s, too", left_out,
+             left_out == 1 ? "" : "s", row->where);
 }
 
 /* ---- the worst case ---- */
@@ -152,14 +150,20 @@ static bool within(double figure, double required, bool at_least) {
     return at_least ? figure >= required - slack : figure <= required + slack;
 }
 
+static void say_unknown(struct criteria_row *row, const struct limit *limit,
+                        const struct criteria_case *one) {
+    const bool failed = one != NULL && !one->has_resources;
+    set_text(row, "%s: not known%s%.120s: %.300s", limit->what, one != NULL ? " at " : "",
+             one != NULL ? one->name : "", failed ? "the kernel fails there" : limit->unknown);
+}
+
 static void check_limit(struct judgement *it, const struct limit *limit, struct criteria_row *row) {
     const struct criteria_case *worst = worst_case(it, limit->read, limit->metric, limit->at_least);
     const double figure = worst != NULL ? limit->read(worst, limit->metric) : NAN;
     if (worst != NULL)
         snprintf(row->where, sizeof row->where, "%s", worst->name);
     if (!isfinite(figure)) {
-        set_text(row, "%s: not known%s%.120s: %.300s", limit->what, worst != NULL ? " at " : "",
-                 worst != NULL ? worst->name : "", limit->unknown);
+        say_unknown(row, limit, worst);
         return;
     }
     row->measured = figure;
@@ -169,8 +173,8 @@ static void check_limit(struct judgement *it, const struct limit *limit, struct 
              worst->name, limit->at_least ? "least" : "most", row->required);
 }
 
-static const char not_compared[] = "the kernel failed there, or had no duel";
-static const char no_resources[] =
+static const char no_duel[] = "it had no duel there: have the reference's kernel of that case";
+static const char other_code[] =
     "the compiler here makes other machine code of its source: gate the run that it was exported "
     "from, or export it again with this NVRTC";
 
@@ -179,12 +183,12 @@ static void check_times(struct judgement *it, const struct criteria *criteria) {
                                           .of_times = true,
                                           .what = "slower than the reference",
                                           .unit = " %",
-                                          .unknown = not_compared};
+                                          .unknown = no_duel};
     static const struct limit p90 = {.read = read_p90,
                                      .of_times = true,
                                      .what = "p90 above the reference's",
                                      .unit = " %",
-                                     .unknown = not_compared};
+                                     .unknown = no_duel};
     if (!isnan(criteria->slowdown_percent))
         check_limit(it, &slowdown, add_row(it, criteria->slowdown_percent, "slowdown_percent"));
     if (!isnan(criteria->p90_slowdown_percent))
@@ -214,11 +218,11 @@ static void check_memory(struct judgement *it, const struct criteria *criteria) 
     static const struct limit spills = {.read = read_spills,
                                         .what = "bytes a thread that are spilled",
                                         .unit = "",
-                                        .unknown = no_resources};
+                                        .unknown = other_code};
     static const struct limit local = {.read = read_local,
                                        .what = "bytes a thread of local memory",
                                        .unit = "",
-                                       .unknown = not_compared};
+                                       .unknown = no_duel};
     if (criteria->spill_bytes >= 0)
         check_limit(it, &spills, add_row(it, criteria->spill_bytes, "spill_bytes"));
     if (criteria->local_bytes >= 0)

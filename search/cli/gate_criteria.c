@@ -82,13 +82,16 @@ static int set_counters(struct gate_criteria *it, const struct replay_target *ta
 static int count_target(struct gate_criteria *it, const struct replay_targets *targets,
                         const struct replay_target *target, const struct device_info *device,
                         struct profile *profile, struct error *error) {
-    char missing[PROFILE_MISSING_SIZE];
+    char missing[PROFILE_MISSING_SIZE], program[PATH_SIZE];
     struct trial_request request = target->request;
     request.seed = single_trial_fresh_seed();
+    if (path_program(program, error) < 0)
+        return -1;
     struct template *template = config_load_template(targets->config, request.goal, device, error);
     if (template == NULL)
         return -1;
-    const struct profile_candidate settings = {.config_path = targets->config_path,
+    const struct profile_candidate settings = {.program = program,
+                                               .config_path = targets->config_path,
                                                .template_folder = targets->template_folder,
                                                .device = device,
                                                .template = template};
@@ -124,7 +127,8 @@ bool gate_criteria_judge(struct gate_criteria *it) {
             log_warn("%s: %s is not met: %s", it->path, it->rows[i].condition, it->rows[i].text);
     }
     if (missed > MISSED_SHOWN_MAX)
-        log_warn("%s: %d more conditions are not met", it->path, missed - MISSED_SHOWN_MAX);
+        log_warn("%s: %d of %d conditions are not met: the JSON has all", it->path, missed,
+                 it->row_count);
     return missed == 0;
 }
 

@@ -9,7 +9,7 @@
  *     if (gate_criteria_count(&it, &comparison.a.targets, &device, &error) < 0)
  *         return -1;
  *     bool passed = gate_criteria_judge(&it);                    // logs what is missed
- *     cJSON_AddItemToObject(object, "criteria", gate_criteria_json(&it));
+ *     cJSON *object = gate_criteria_json(&it);
  */
 #ifndef EVOTILE_CLI_GATE_CRITERIA_H
 #define EVOTILE_CLI_GATE_CRITERIA_H

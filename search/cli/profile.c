@@ -57,7 +57,13 @@ static int time_target(struct profile_context *context, const char *spec, struct
 }
 
 static int collect_counters(struct profile_context *context, struct error *error) {
-    const struct profile_candidate settings = {.config_path = context->targets.config_path,
+    char program[PATH_SIZE];
+    if (!profile_device_is_real(&context->device, context->missing))
+        return 0;
+    if (path_program(program, error) < 0)
+        return -1;
+    const struct profile_candidate settings = {.program = program,
+                                               .config_path = context->targets.config_path,
                                                .template_folder = context->targets.template_folder,
                                                .device = &context->device,
                                                .template = context->template,
@@ -65,10 +71,7 @@ static int collect_counters(struct profile_context *context, struct error *error
                                                .report = context->report};
     struct trial_request request = context->target->request;
     request.seed = single_trial_fresh_seed();
-    return profile_device_is_real(&context->device, context->missing)
-               ? profile_candidate_run(&settings, &request, context->profile, context->missing,
-                                       error)
-               : 0;
+    return profile_candidate_run(&settings, &request, context->profile, context->missing, error);
 }
 
 /* ---- printing ---- */

@@ -28,19 +28,17 @@ int profile_candidate_run(const struct profile_candidate *settings,
                           char missing[PROFILE_MISSING_SIZE], struct error *error) {
     const struct launch_list *launches = &settings->template->launches;
     struct error not_found = {0};
-    char tool[PATH_SIZE], program[PATH_SIZE];
+    char tool[PATH_SIZE];
     char *names[LAUNCHES_MAX];
     missing[0] = '\0';
     if (profile_find(tool, &not_found) < 0) {
         snprintf(missing, PROFILE_MISSING_SIZE, "%.400s", not_found.text);
         return 0;
     }
-    if (path_program(program, error) < 0)
-        return -1;
     for (int l = 0; l < launches->count; l++)
         names[l] = kernel_function(launches->launches[l].kernel);
     const struct profile_settings how = {.run = {.tool = tool,
-                                                 .program = program,
+                                                 .program = settings->program,
                                                  .config_path = settings->config_path,
                                                  .template_folder = settings->template_folder,
                                                  .device = settings->device->spec,

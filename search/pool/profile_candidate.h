@@ -2,17 +2,15 @@
  * profile_candidate: the metrics (pool/profile.h) of all kernels that a candidate's template
  * launches, and which of them are of which case.
  *
- *     const struct profile_candidate settings = {
- *         .config_path = config_path, .template_folder = folder, .device = &info,
- *         .template = template};
+ *     struct template *template = config_load_template(config, 0, &info, &error);
+ *     const struct profile_candidate settings = {program, config_path, folder, &info, template};
  *     char missing[PROFILE_MISSING_SIZE];
  *     int next = 0;
  *     if (!profile_device_is_real(&info, missing))
  *         return 0; // `missing` says why
  *     if (profile_candidate_run(&settings, &request, profile, missing, &error) < 0)
  *         return -1;
- *     for (int c = 0; c < template->case_count; c++)
- *         count = profile_case_kernels(profile, &plans[c], &next);
+ *     count = profile_case_kernels(profile, &plan, &next); // of the first case
  *
  * A sandboxed worker compiles the candidate: the worker under ncu only runs machine code. No other
  * process of the caller may use the GPU meanwhile.
@@ -26,7 +24,7 @@
 enum { PROFILE_MISSING_SIZE = 512 };
 
 struct profile_candidate {
-    const char *config_path, *template_folder; /* as in local_pool_settings */
+    const char *program, *config_path, *template_folder; /* as in local_pool_settings */
     const struct device_info *device;
     const struct template *template; /* of the request's goal, on that device */
     double limit_s;                  /* 0: the default of profile.h */

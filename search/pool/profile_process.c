@@ -86,11 +86,14 @@ static int run_profile(const struct worker_start *start, const struct trial_requ
                        struct error *error) {
     struct loaded_config loaded = {0};
     struct template *template = NULL;
+    char program[PATH_SIZE];
     int status = -1;
-    if (loaded_config_read(&loaded, start->config_path, start->template_folder, error) == 0)
+    if (path_program(program, error) == 0 &&
+        loaded_config_read(&loaded, start->config_path, start->template_folder, error) == 0)
         template = evaluation_template(&loaded.settings, request->goal, &start->device, error);
     if (template != NULL) {
-        const struct profile_candidate settings = {.config_path = start->config_path,
+        const struct profile_candidate settings = {.program = program,
+                                                   .config_path = start->config_path,
                                                    .template_folder = start->template_folder,
                                                    .device = &start->device,
                                                    .template = template};
