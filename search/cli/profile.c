@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "pool/profile_candidate.h"
 #include "render/table.h"
+#include "run/kept_profiles.h"
 #include "run/profile_results.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
@@ -25,7 +26,9 @@ struct profile_context {
     struct trial_result *result; /* of the trial that times it now */
     struct profile *profile;
     double limit_s;                     /* time limit of ncu; 0: the default */
-    const char *report;                 /* where ncu's report is saved; NULL: not saved */
+    const char *report;                 /* where ncu's counters are saved; NULL: not saved */
+    bool keep;                          /* ncu's own report with the run */
+    char kept[PATH_SIZE];               /* where that is; empty: nowhere */
     char missing[PROFILE_MISSING_SIZE]; /* why there are no counters; empty if there are */
 };
 
@@ -56,6 +59,22 @@ static int time_target(struct profile_context *context, const char *spec, struct
     return status;
 }
 
+/* Keeps ncu's own report, too, if that is asked for and ncu counts. */
+static int keep_report(struct profile_context *context, const struct profile_candidate *settings,
+                       const struct trial_request *request, struct error *error) {
+    char path[PATH_SIZE], missing[PROFILE_MISSING_SIZE];
+    if (!context->keep || context->missing[0] != '\0')
+        return 0;
+    if (kept_profile_prepare(context->targets.from, request->number, path, error) < 0 ||
+        profile_candidate_keep(settings, request, path, missing, error) < 0)
+        return -1;
+    if (missing[0] == '\0')
+        strcpy(context->kept, path);
+    else
+        log_warn("no report is kept: %s", missing);
+    return 0;
+}
+
 static int collect_counters(struct profile_context *context, struct error *error) {
     char program[PATH_SIZE];
     if (!profile_device_is_real(&context->device, context->missing))
@@ -71,7 +90,9 @@ static int collect_counters(struct profile_context *context, struct error *error
                                                .report = context->report};
     struct trial_request request = context->target->request;
     request.seed = single_trial_fresh_seed();
-    return profile_candidate_run(&settings, &request, context->profile, context->missing, error);
+    return profile_candidate_run(&settings, &request, context->profile, context->missing, error) < 0
+               ? -1
+               : keep_report(context, &settings, &request, error);
 }
 
 /* ---- printing ---- */
@@ -233,6 +254,8 @@ static int print_profile(const struct profile_context *context, bool json, cJSON
     cJSON_ArrayForEach(item, advice) if (!json && status == 0) printf("  %s\n", item->valuestring);
     if (!json && context->missing[0] != '\0')
         printf("\nno counters: %s\n", context->missing);
+    if (!json && context->kept[0] != '\0')
+        printf("\nncu's report: %s\n", context->kept);
     return status;
 }
 
@@ -264,6 +287,7 @@ static int profile_target(struct profile_context *context, const char *device, b
     int status = print_profile(context, json, &object, error);
     if (status == 0 && json) {
         cJSON *copy = cJSON_Duplicate(object, 1);
+        json_add(copy, "kept=%s", context->kept[0] != '\0' ? context->kept : NULL);
         table_print_json(copy, stdout);
     }
     if (status == 0)
@@ -287,7 +311,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),
         {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &context.limit_s},
-        OPTION("report", "FILE", "save ncu's own report there, as CSV", &context.report),
+        OPTION("report", "FILE", "save ncu's counters there, as CSV", &context.report),
+        OPTION("keep", NULL, "keep ncu's own report, all sections, in the run's folder",
+               &context.keep),
         OPTION("json", NULL, "print one JSON object", &json),
         {0},
     };
@@ -298,6 +324,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
     context.profile = xcalloc(1, sizeof *context.profile);
     context.result = xcalloc(1, sizeof *context.result);
     int status = replay_targets_read(&context.targets, argv[0], &choice, false, &error);
+    if (status == 0 && context.keep && context.targets.scratch[0] != '\0')
+        status = error_input(&error,
+                             "%s is an exported kernel, whose folder stays as it is: give --keep "
+                             "with the run that it came from",
+                             argv[0]);
     if (status == 0)
         status =
             (context.target = replay_targets_choose(&context.targets, choice.goal, &error)) != NULL

@@ -292,6 +292,16 @@ static void read_metric_row(struct report_parser *it) {
                       unit_scale(csv_field(csv, it->columns, COLUMN_UNIT)));
 }
 
+void profile_read_problem(const char *log, struct profile *profile) {
+    for (const char *line = log; *line != '\0';) {
+        size_t length = strcspn(line, "\r\n");
+        if (strncmp(line, "==", 2) == 0)
+            read_error_line(line, length, profile);
+        line += length;
+        line += strspn(line, "\r\n");
+    }
+}
+
 void profile_read(const char *report, struct profile *profile) {
     struct report_parser *it = xcalloc(1, sizeof *it);
     it->profile = profile;
@@ -349,8 +359,7 @@ static bool add_unknown_metrics(const char *problem, struct unknown_metrics *unk
     return added;
 }
 
-/* "regex:^(first|second)$" */
-static char *kernel_filter(const struct profile_settings *settings) {
+char *profile_kernel_filter(const struct profile_settings *settings) {
     struct strbuf text = {0};
     strbuf_print(&text, "regex:^(");
     for (int k = 0; k < settings->kernel_count; k++)
@@ -365,7 +374,7 @@ static int run_tool(const struct profile_settings *settings, const struct trial_
                     double limit_s, struct profile *profile, struct error *error) {
     char problem[TOOL_PROBLEM_SIZE];
     char *metrics = metric_list(unknown_metrics);
-    char *kernels = kernel_filter(settings);
+    char *kernels = profile_kernel_filter(settings);
     const char *const arguments[] = {
         "--csv",    "--print-units",   "base",      "--cache-control",
         "none",     "--clock-control", "none",      "--print-kernel-base",

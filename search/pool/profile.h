@@ -90,5 +90,11 @@ void profile_set_measures(const struct profiled_kernel *kernels, int count,
 /* Parses the output of `ncu --csv` into kernels and problem. Ignores other lines before and
    between. */
 void profile_read(const char *report, struct profile *profile);
+/* Sets the problem to the first error in what ncu logged, if there is one. */
+void profile_read_problem(const char *log, struct profile *profile);
+
+/* The value of ncu's --kernel-name for these kernels: "regex:^(first|second)$". The caller frees
+   it. */
+char *profile_kernel_filter(const struct profile_settings *settings);
 
 #endif

@@ -1,6 +1,7 @@
 #include "pool/profile_candidate.h"
 
 #include "device/kernel_names.h"
+#include "pool/profile_keep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,35 +24,68 @@ static void describe_problem(const char *problem, char missing[PROFILE_MISSING_S
                      : "");
 }
 
+/* What profile.h needs to know of a candidate. */
+struct profile_call {
+    char tool[PATH_SIZE];
+    char *names[LAUNCHES_MAX];
+    struct profile_settings settings;
+};
+
+/* False, with `missing`, without ncu. */
+static bool prepare_call(struct profile_call *call, const struct profile_candidate *candidate,
+                         char missing[PROFILE_MISSING_SIZE]) {
+    const struct launch_list *launches = &candidate->template->launches;
+    struct error not_found = {0};
+    missing[0] = '\0';
+    if (profile_find(call->tool, &not_found) < 0) {
+        snprintf(missing, PROFILE_MISSING_SIZE, "%.400s", not_found.text);
+        return false;
+    }
+    for (int l = 0; l < launches->count; l++)
+        call->names[l] = kernel_function(launches->launches[l].kernel);
+    call->settings =
+        (struct profile_settings){.run = {.tool = call->tool,
+                                          .program = candidate->program,
+                                          .config_path = candidate->config_path,
+                                          .template_folder = candidate->template_folder,
+                                          .device = candidate->device->spec,
+                                          .limit_s = candidate->limit_s,
+                                          .compile_for = candidate->device},
+                                  .kernels = (const char *const *)call->names,
+                                  .kernel_count = launches->count,
+                                  .report = candidate->report};
+    return true;
+}
+
+static void release_call(struct profile_call *call) {
+    for (int l = 0; l < call->settings.kernel_count; l++)
+        free(call->names[l]);
+}
+
 int profile_candidate_run(const struct profile_candidate *settings,
                           const struct trial_request *request, struct profile *profile,
                           char missing[PROFILE_MISSING_SIZE], struct error *error) {
-    const struct launch_list *launches = &settings->template->launches;
-    struct error not_found = {0};
-    char tool[PATH_SIZE];
-    char *names[LAUNCHES_MAX];
-    missing[0] = '\0';
-    if (profile_find(tool, &not_found) < 0) {
-        snprintf(missing, PROFILE_MISSING_SIZE, "%.400s", not_found.text);
+    struct profile_call call;
+    if (!prepare_call(&call, settings, missing))
         return 0;
-    }
-    for (int l = 0; l < launches->count; l++)
-        names[l] = kernel_function(launches->launches[l].kernel);
-    const struct profile_settings how = {.run = {.tool = tool,
-                                                 .program = settings->program,
-                                                 .config_path = settings->config_path,
-                                                 .template_folder = settings->template_folder,
-                                                 .device = settings->device->spec,
-                                                 .limit_s = settings->limit_s,
-                                                 .compile_for = settings->device},
-                                         .kernels = (const char *const *)names,
-                                         .kernel_count = launches->count,
-                                         .report = settings->report};
-    const int status = profile_run(&how, request, profile, error);
-    for (int l = 0; l < launches->count; l++)
-        free(names[l]);
+    const int status = profile_run(&call.settings, request, profile, error);
+    release_call(&call);
     if (status == 0 && profile->problem[0] != '\0')
         describe_problem(profile->problem, missing);
+    return status;
+}
+
+int profile_candidate_keep(const struct profile_candidate *settings,
+                           const struct trial_request *request, const char *path,
+                           char missing[PROFILE_MISSING_SIZE], struct error *error) {
+    struct profile_call call;
+    char problem[TOOL_PROBLEM_SIZE];
+    if (!prepare_call(&call, settings, missing))
+        return 0;
+    const int status = profile_keep(&call.settings, request, path, problem, error);
+    release_call(&call);
+    if (status == 0 && problem[0] != '\0')
+        describe_problem(problem, missing);
     return status;
 }
 

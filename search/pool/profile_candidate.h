@@ -40,6 +40,12 @@ int profile_candidate_run(const struct profile_candidate *settings,
                           const struct trial_request *request, struct profile *profile,
                           char missing[PROFILE_MISSING_SIZE], struct error *error);
 
+/* Keeps ncu's own report of the candidate (profile_keep.h). `missing` and the result as above; the
+   settings' `report` is not used, and a limit of 0 is the default of profile_keep.h. */
+int profile_candidate_keep(const struct profile_candidate *settings,
+                           const struct trial_request *request, const char *path,
+                           char missing[PROFILE_MISSING_SIZE], struct error *error);
+
 /* Returns the number of kernels, from `*next` on, that are those of this plan, and advances
    `*next`. ncu lists kernels in launch order, which is the order of the cases. After a kernel that
    differs from the plan the rest of the list counts for no case. */

@@ -13,7 +13,7 @@ judged() {
     "$EVOTILE" gate "$@" --criteria c.json >gated 2>said || status=$?
     jq -c '.criteria.conditions[] | [.condition, .required, .measured != null, .predicted, .passed]' gated
     sed 's/-*[0-9.]* %/N %/' said
-    echo "status $status, passed $(jq '.passed, .criteria.passed' gated | xargs)"
+    echo "status $status, passed $(jq ".passed, .criteria.passed" gated | xargs), tolerance $(jq .tolerance_percent gated) %"
 }
 
 cat >c.json <<'JSON'
