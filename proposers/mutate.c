@@ -3,13 +3,12 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/strbuf.h"
-#include "proposers/cuda/indent.h"
-#include "proposers/operators/operators.h"
+#include "proposers/operators/crossover.h"
 #include "proposers/wire/program.h"
 
 #include <string.h>
 
-enum { CANDIDATES_MAX = 512 };
+enum { STEPS_MAX = 4, CROSSOVERS = 8 };
 
 static const char help[] =
     "Propose semantic edits of CUDA source, without a model.\n"
@@ -18,8 +17,9 @@ static const char help[] =
     "\n"
     "Reads requests of `evotile evolve` on standard input. A proposal is one to three\n"
     "edits of a table of operators, drawn by the request's seed alone: the same\n"
-    "request has the same answer. An edit that the history has for the same parent is\n"
-    "not proposed again.\n"
+    "request has the same answer. Of two parents the first gets what operators can\n"
+    "take from the second. An edit that the history has for the same parent is not\n"
+    "proposed again.\n"
     "\n"
     "  mutate --list                              the operators\n"
     "  mutate --only vectorize,unroll             some of them\n"
@@ -32,35 +32,18 @@ struct mutate {
     bool list;
 };
 
-/* One operator at one place. */
-struct candidate {
-    const struct edit_operator *entry;
-    int site;
-};
+static const char crossed[] = ", as the other parent does";
 
-/* The texts as far as they are changed, and why. */
-struct state {
-    char *source, *solution;
-    struct strbuf hypothesis;
-};
-
-static bool is_chosen(const char *only, const char *name) {
-    if (only == NULL)
-        return true;
-    for (const char *at = only; *at != '\0';) {
-        size_t length = strcspn(at, ",");
-        if (strlen(name) == length && memcmp(at, name, length) == 0)
-            return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
+/* How much of a hypothesis says what is done. */
+static size_t deed_length(const char *hypothesis) {
+    size_t length = strlen(hypothesis), suffix = strlen(crossed);
+    bool ends = length >= suffix && strcmp(hypothesis + length - suffix, crossed) == 0;
+    return ends ? length - suffix : length;
 }
 
-static void print_hypothesis(struct strbuf *out, const struct edit_operator *entry,
-                             const struct mutation *mutation) {
-    strbuf_print(out, "%s%s", out->used > 0 ? "; " : "", entry->hypothesis);
-    if (mutation->place[0] != '\0')
-        strbuf_print(out, " (%s)", mutation->place);
+static bool is_same_deed(const char *a, const char *b) {
+    size_t length = deed_length(a);
+    return length == deed_length(b) && memcmp(a, b, length) == 0;
 }
 
 /* Whether an earlier proposal for the same parent has this hypothesis. */
@@ -73,26 +56,12 @@ static bool is_tried(const struct request *request, const char *hypothesis) {
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "parent"));
         const char *before =
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "hypothesis"));
-        if (parent != NULL && before != NULL && strcmp(before, hypothesis) == 0 &&
+        if (parent != NULL && before != NULL && is_same_deed(before, hypothesis) &&
             (strcmp(parent, request_hash(request, 0)) == 0 ||
              (solution != NULL && strcmp(parent, solution) == 0)))
             return true;
     }
     return false;
-}
-
-static int find_candidates(const struct mutate *mutate, struct mutation *mutation,
-                           struct candidate *candidates) {
-    int count = 0;
-    for (const struct edit_operator *entry = mutation_operators; entry->name != NULL; entry++) {
-        if (!is_chosen(mutate->only, entry->name))
-            continue;
-        for (int site = 0; count < CANDIDATES_MAX && entry->apply(mutation, site); site++) {
-            candidates[count++] = (struct candidate){entry, site};
-            mutation_reset(mutation);
-        }
-    }
-    return count;
 }
 
 /* Draws by weight: an operator's is shared by its places. */
@@ -114,66 +83,66 @@ static int draw(const struct candidate *candidates, int count, struct random *ra
     return count - 1;
 }
 
-/* Applies a candidate that is drawn. The first one is none that was tried before, if one is left.
-   Returns false if nothing applies. */
+/* Applies a candidate that is drawn; the last one to none that was tried before. Returns false if
+   nothing applies. */
 static bool take_step(const struct mutate *mutate, const struct request *request,
-                      struct random *random, struct state *state, bool last, struct error *error) {
-    struct mutation mutation;
+                      struct random *random, struct revision *revision, bool last,
+                      struct error *error) {
     struct candidate *candidates = xcalloc(CANDIDATES_MAX, sizeof *candidates);
+    int count = candidates_find(revision, mutate->only, candidates, error);
     bool taken = false;
-    if (mutation_init(&mutation, state->source, state->solution, error) < 0) {
-        free(candidates);
-        return false;
-    }
-    int count = find_candidates(mutate, &mutation, candidates);
     while (count > 0 && !taken) {
         int drawn = draw(candidates, count, random);
-        size_t before = state->hypothesis.used;
-        candidates[drawn].entry->apply(&mutation, candidates[drawn].site);
-        print_hypothesis(&state->hypothesis, candidates[drawn].entry, &mutation);
-        char *source = edit_list_apply(state->source, &mutation.source_edits);
-        char *solution = edit_list_apply(state->solution, &mutation.solution_edits);
-        taken = source != NULL && solution != NULL &&
-                !(last && is_tried(request, state->hypothesis.bytes));
-        if (taken) {
-            char *tidy = indent_changes(state->source, source);
-            free(source);
-            free(state->source);
-            free(state->solution);
-            state->source = tidy;
-            state->solution = solution;
-        } else {
-            free(source);
-            free(solution);
-            state->hypothesis.used = before;
-            state->hypothesis.bytes[before] = '\0';
-            candidates[drawn] = candidates[--count];
+        struct revision next;
+        if (revision_apply(revision, &candidates[drawn], &next)) {
+            taken = !(last && is_tried(request, next.hypothesis.bytes));
+            if (taken)
+                revision_replace(revision, &next);
+            else
+                revision_release(&next);
         }
-        mutation_reset(&mutation);
+        candidates[drawn] = candidates[--count];
     }
-    mutation_release(&mutation);
     free(candidates);
     return taken;
 }
 
-static void release_state(struct state *state) {
-    strbuf_release(&state->hypothesis);
-    free(state->source);
-    free(state->solution);
-    *state = (struct state){0};
+static void restart(const struct request *request, const char *name, struct revision *revision) {
+    revision_release(revision);
+    revision_init(revision, request_file(request, 0, name),
+                  request_file(request, 0, "solution.json"));
 }
 
 /* Takes exactly `steps` edits of the parent that were not tried together. */
 static bool take_steps(const struct mutate *mutate, const struct request *request,
-                       struct random *random, const char *name, int steps, struct state *state,
-                       struct error *error) {
+                       struct random *random, const char *name, int steps,
+                       struct revision *revision, struct error *error) {
     int taken = 0;
-    release_state(state);
-    state->source = xstrdup(request_file(request, 0, name));
-    state->solution = xstrdup(request_file(request, 0, "solution.json"));
-    while (taken < steps && take_step(mutate, request, random, state, taken + 1 == steps, error))
+    restart(request, name, revision);
+    while (taken < steps && take_step(mutate, request, random, revision, taken + 1 == steps, error))
         taken++;
     return taken == steps;
+}
+
+/* Takes from the second parent what operators can: all of it as often as a part. */
+static bool take_from_second(const struct mutate *mutate, const struct request *request,
+                             struct random *random, const char *name, struct revision *revision) {
+    const char *source = request_file(request, 1, name);
+    const char *solution = request_file(request, 1, "solution.json");
+    if (source == NULL || solution == NULL)
+        return false;
+    for (int attempt = 0; attempt < CROSSOVERS; attempt++) {
+        int steps = random_below(random, 2) == 0 ? STEPS_MAX : 1, taken = 0;
+        restart(request, name, revision);
+        while (taken < steps && crossover_step(revision, source, solution, mutate->only, random))
+            taken++;
+        if (taken == 0)
+            return false;
+        strbuf_print(&revision->hypothesis, "%s", crossed);
+        if (!is_tried(request, revision->hypothesis.bytes))
+            return true;
+    }
+    return false;
 }
 
 /* One edit from the start of the first difference to the end of the last one. */
@@ -211,12 +180,12 @@ static const char *source_name(const struct request *request, cJSON **solution) 
 }
 
 static cJSON *make_answer(const struct request *request, const char *name,
-                          const struct state *state, struct error *error) {
-    cJSON *answer = proposal_new(request, state->hypothesis.bytes), *edits = cJSON_CreateArray();
+                          const struct revision *revision, struct error *error) {
+    cJSON *answer = proposal_new(request, revision->hypothesis.bytes), *edits = cJSON_CreateArray();
     const char *source = request_file(request, 0, name);
     const char *solution = request_file(request, 0, "solution.json");
-    if (add_difference(edits, name, source, state->source, error) == 0 &&
-        add_difference(edits, "solution.json", solution, state->solution, error) == 0) {
+    if (add_difference(edits, name, source, revision->source, error) == 0 &&
+        add_difference(edits, "solution.json", solution, revision->solution, error) == 0) {
         cJSON_AddItemToObject(answer, "edits", edits);
         return answer;
     }
@@ -240,20 +209,21 @@ static cJSON *propose_mutation(void *context, const struct request *request, str
     }
     static const int steps_of[] = {1, 1, 1, 2, 2, 3}; /* half of the proposals are one edit */
     int steps = steps_of[random_below(&random, sizeof steps_of / sizeof *steps_of)];
-    struct state state = {0};
+    struct revision revision = {0};
     struct error reason = {0};
     /* Fewer edits than were drawn may be left, and all single ones tried: two may still be new. */
-    bool taken = take_steps(mutate, request, &random, name, steps, &state, &reason) ||
-                 take_steps(mutate, request, &random, name, 1, &state, &reason) ||
-                 take_steps(mutate, request, &random, name, 2, &state, &reason);
+    bool taken = take_from_second(mutate, request, &random, name, &revision) ||
+                 take_steps(mutate, request, &random, name, steps, &revision, &reason) ||
+                 take_steps(mutate, request, &random, name, 1, &revision, &reason) ||
+                 take_steps(mutate, request, &random, name, 2, &revision, &reason);
     if (taken)
-        answer = make_answer(request, name, &state, error);
+        answer = make_answer(request, name, &revision, error);
     else if (reason.kind != ERROR_NONE)
         *error = reason;
     else
         error_input(error, "no operator applies to %s that was not tried: take another parent",
                     name);
-    release_state(&state);
+    revision_release(&revision);
     cJSON_Delete(solution);
     return answer;
 }

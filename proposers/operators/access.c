@@ -136,19 +136,10 @@ static char *block_threads(const struct mutation *mutation, const struct kernel 
         return NULL;
     for (int axis = 0; axis < 3; axis++) {
         char *extent = mutation_extent(&launch, "block", axis, &element);
-        bool usable = extent != NULL;
-        struct token_list words;
-        token_list_read(&words, usable ? extent : "");
-        for (int t = 0; t < words.count; t++) {
-            char *word = span_text(&words, (struct span){t, t + 1});
-            usable =
-                usable && (words.at[t].kind != TOKEN_NAME || mutation_has_gene(mutation, word));
-            free(word);
-        }
+        bool usable = mutation_is_of_genes(mutation, extent);
         if (usable && strcmp(extent, "1") != 0)
-            strbuf_print(&product, words.count > 1 ? "%s(%s)" : "%s%s",
+            strbuf_print(&product, strpbrk(extent, "+-*/%, ") != NULL ? "%s(%s)" : "%s%s",
                          product.used > 0 ? " * " : "", extent);
-        token_list_release(&words);
         free(extent);
         if (!usable) {
             strbuf_release(&product);

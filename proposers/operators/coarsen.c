@@ -2,121 +2,21 @@
 #include "proposers/operators/coarsen.h"
 
 #include "base/memory.h"
+#include "proposers/cuda/assignments.h"
 #include "proposers/operators/operators.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const assignments[] = {
-    "=", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>=", NULL};
-
-bool coarsen_is_assignment(const struct token_list *tokens, int t) {
-    for (int a = 0; assignments[a] != NULL; a++)
-        if (token_equals(tokens, t, assignments[a]))
-            return true;
-    return false;
-}
-
-/* ---- what depends on the index ---- */
-
-bool coarsen_is_dependent(const struct coarsening *coarsening, int t) {
-    if (token_kind(coarsening->tokens, t) != TOKEN_NAME ||
-        token_equals(coarsening->tokens, t - 1, ".") ||
-        token_equals(coarsening->tokens, t - 1, "->"))
-        return false;
-    for (int n = 0; n < coarsening->count; n++)
-        if (token_equals(coarsening->tokens, t, coarsening->names[n]))
-            return true;
-    return false;
-}
-
 bool coarsen_depends(const struct coarsening *coarsening, struct span span) {
-    for (int t = span.first; t < span.last; t++)
-        if (coarsen_is_dependent(coarsening, t))
-            return true;
-    return false;
-}
-
-static bool add_name(struct coarsening *coarsening, int t) {
-    if (coarsen_is_dependent(coarsening, t))
-        return false;
-    if (coarsening->count == NAMES_MAX) {
-        coarsening->failed = true;
-        return false;
-    }
-    coarsening->names[coarsening->count++] = span_text(coarsening->tokens, (struct span){t, t + 1});
-    return true;
-}
-
-/* Behind the expression that starts at t. */
-static int expression_end(const struct token_list *tokens, int t) {
-    while (token_kind(tokens, t) != TOKEN_END && !token_equals(tokens, t, ";") &&
-           !token_equals(tokens, t, ",") && !token_equals(tokens, t, ")") &&
-           !token_equals(tokens, t, "}"))
-        t = token_partner(tokens, t) > t ? token_partner(tokens, t) + 1 : t + 1;
-    return t;
-}
-
-/* The name that an assignment at t writes; -1 for one that is not simple. */
-int coarsen_assigned_name(const struct token_list *tokens, int t) {
-    int at = t - 1;
-    while (token_equals(tokens, at, "]") && token_partner(tokens, at) >= 0)
-        at = token_partner(tokens, at) - 1;
-    while (token_equals(tokens, at - 1, ".")) { /* pack.at[i] writes the pack */
-        at -= 2;
-        while (token_equals(tokens, at, "]") && token_partner(tokens, at) >= 0)
-            at = token_partner(tokens, at) - 1;
-    }
-    return token_kind(tokens, at) == TOKEN_NAME ? at : -1;
-}
-
-/* Whether a name is a variable of the body, not memory behind a pointer. */
-bool coarsen_is_variable(const struct coarsening *coarsening, int name, int assignment) {
-    struct declaration declared;
-    char *text = span_text(coarsening->tokens, (struct span){name, name + 1});
-    bool found = declaration_find(coarsening->tokens, text, name + 1, &declared) &&
-                 declared.name >= coarsening->body.first;
-    free(text);
-    return found && !(declared.is_pointer && assignment > name + 1);
-}
-
-/* The condition of the innermost `if` before a statement without braces, or around it, is looked at
-   by is_conditional: a variable that is assigned under a dependent condition depends, too. */
-static bool is_conditional(const struct coarsening *coarsening, int t) {
-    for (int at = coarsening->body.first; at < t; at++) {
-        int close = token_partner(coarsening->tokens, at + 1);
-        if (!token_equals(coarsening->tokens, at, "if") || close < 0)
-            continue;
-        int end = statement_end(coarsening->tokens, at);
-        if (end > t && coarsen_depends(coarsening, (struct span){at + 2, close}))
-            return true;
-    }
-    return false;
-}
-
-static void find_dependent(struct coarsening *coarsening) {
-    const struct token_list *tokens = coarsening->tokens;
-    bool grown = true;
-    add_name(coarsening, coarsening->index);
-    while (grown && !coarsening->failed) {
-        grown = false;
-        for (int t = coarsening->body.first; t < coarsening->body.last; t++) {
-            int name = coarsen_is_assignment(tokens, t) ? coarsen_assigned_name(tokens, t) : -1;
-            if (name < 0 || !coarsen_is_variable(coarsening, name, t))
-                continue;
-            if (coarsen_depends(coarsening,
-                                (struct span){name + 1, expression_end(tokens, t + 1)}) ||
-                is_conditional(coarsening, t))
-                grown = add_name(coarsening, name) || grown;
-        }
-    }
+    return dependence_has(&coarsening->dependence, span);
 }
 
 /* ---- where it applies ---- */
 
 static bool has_obstacle(const struct token_list *tokens, struct span body) {
-    static const char *const obstacles[] = {"__syncthreads", "__shared__", "gridDim", "goto",
-                                            "__syncwarp",    "asm",        "[&]",     NULL};
+    static const char *const obstacles[] = {"extern", "gridDim", "goto", "__syncwarp",
+                                            "asm",    "[&]",     NULL};
     int returns = 0;
     for (int t = body.first; t < body.last; t++) {
         for (int o = 0; obstacles[o] != NULL; o++)
@@ -159,8 +59,57 @@ static bool is_guard(const struct token_list *tokens, int t) {
            !token_equals(tokens, statement_end(tokens, t), "else");
 }
 
-/* Finds the declaration that an axis makes and its guard; only what does not depend on the index
-   may stand between them. */
+/* INDEX = INDEX < END ? INDEX : 0; */
+static bool is_clamp(const struct coarsening *coarsening, struct span statement) {
+    const struct token_list *tokens = coarsening->tokens;
+    int t = statement.first, last = statement.last - 1;
+    return token_same(tokens, t, coarsening->index) && token_equals(tokens, t + 1, "=") &&
+           token_same(tokens, t + 2, coarsening->index) && token_equals(tokens, t + 3, "<") &&
+           token_equals(tokens, last - 4, "?") && token_same(tokens, last - 3, t) &&
+           token_equals(tokens, last - 2, ":") && token_equals(tokens, last - 1, "0");
+}
+
+/* Whether statements read memory, or may. */
+static bool may_read(const struct token_list *tokens, struct span statement) {
+    for (int t = statement.first; t < statement.last; t++)
+        if (token_equals(tokens, t, "[") || token_equals(tokens, t, "->") ||
+            (token_kind(tokens, t) == TOKEN_NAME && token_equals(tokens, t + 1, "(")))
+            return true;
+    return false;
+}
+
+/* Elements outside of the guard still run: behind it they must not write to shared memory. */
+static bool has_barrier(const struct token_list *tokens, struct span statements) {
+    return span_mentions(tokens, statements, "__syncthreads") ||
+           span_mentions(tokens, statements, "__shared__");
+}
+
+/* Finds the guard behind the declaration at `first`. What depends on the index may stand between
+   them if it stores nothing, and reads memory only behind a clamp: more blocks run it than
+   before. */
+static bool find_guard(struct coarsening *coarsening, int first) {
+    const struct token_list *tokens = coarsening->tokens;
+    bool clamped = false;
+    for (int t = statement_end(tokens, first); t >= 0 && t < coarsening->body.last;
+         t = statement_end(tokens, t)) {
+        struct span statement = {t, statement_end(tokens, t)};
+        if (statement.last < 0)
+            return false;
+        if (!coarsen_depends(coarsening, statement))
+            continue;
+        coarsening->guard = t;
+        if (is_guard(tokens, t))
+            return !has_barrier(tokens, (struct span){t, coarsening->body.last});
+        clamped = clamped || is_clamp(coarsening, statement);
+        if (may_read(tokens, statement) && !clamped)
+            return false;
+        if (span_stores(tokens, coarsening->body, statement))
+            return false;
+    }
+    return false;
+}
+
+/* Finds the declaration that an axis makes, and its guard. */
 static bool find_index(struct coarsening *coarsening) {
     const struct token_list *tokens = coarsening->tokens;
     struct declaration declared;
@@ -177,28 +126,21 @@ static bool find_index(struct coarsening *coarsening) {
         return false;
     coarsening->index_first = first;
     coarsening->guard = -1;
-    find_dependent(coarsening);
-    for (int t = statement_end(tokens, first); t >= 0 && t < coarsening->body.last;
-         t = statement_end(tokens, t)) {
-        int end = statement_end(tokens, t);
-        if (end < 0)
-            return false;
-        if (!coarsen_depends(coarsening, (struct span){t, end}))
-            continue;
-        if (is_guard(tokens, t))
-            coarsening->guard = t;
-        break;
-    }
-    return coarsening->guard >= 0;
+    dependence_add(&coarsening->dependence, coarsening->index);
+    dependence_find(&coarsening->dependence);
+    return find_guard(coarsening, first);
 }
 
 static bool coarsen_axis(struct mutation *mutation, const char *axis, int number) {
     struct coarsening coarsening = {
-        .mutation = mutation, .tokens = &mutation->tokens, .body = mutation->kernel.body};
+        .mutation = mutation,
+        .tokens = &mutation->tokens,
+        .body = mutation->kernel.body,
+        .dependence = {.tokens = &mutation->tokens, .body = mutation->kernel.body}};
     struct json launch, element;
     coarsening.axis = find_axis(coarsening.tokens, coarsening.body, axis);
     bool found = coarsening.axis >= 0 && mutation_launch(mutation, &mutation->kernel, &launch) &&
-                 find_index(&coarsening) && !coarsening.failed;
+                 find_index(&coarsening) && !coarsening.dependence.failed;
     char *grid = found ? mutation_extent(&launch, "grid", number, &element) : NULL;
     if (grid != NULL) {
         char base[16];
@@ -226,8 +168,7 @@ static bool coarsen_axis(struct mutation *mutation, const char *axis, int number
     if (!found)
         mutation_reset(mutation);
     free(grid);
-    for (int n = 0; n < coarsening.count; n++)
-        free(coarsening.names[n]);
+    dependence_release(&coarsening.dependence);
     strbuf_release(&coarsening.out);
     return found;
 }

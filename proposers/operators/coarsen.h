@@ -10,9 +10,8 @@
 #ifndef EVOTILE_PROPOSERS_OPERATORS_COARSEN_H
 #define EVOTILE_PROPOSERS_OPERATORS_COARSEN_H
 
+#include "proposers/operators/dependence.h"
 #include "proposers/operators/mutation.h"
-
-enum { NAMES_MAX = 64 };
 
 /*
  * A block does the work of EACH blocks of before: what depends on its index becomes an array, and
@@ -24,24 +23,17 @@ struct coarsening {
     struct mutation *mutation;
     const struct token_list *tokens;
     struct span body;
-    int axis;               /* the token behind "blockIdx." */
-    int index;              /* the variable that is made of it */
-    int index_first;        /* where its declaration starts */
-    int guard;              /* the statement `if (...) return;` */
-    char *names[NAMES_MAX]; /* the variables that depend on the index */
-    int count;
+    int axis;                     /* the token behind "blockIdx." */
+    int index;                    /* the variable that is made of it */
+    int index_first;              /* where its declaration starts */
+    int guard;                    /* the statement `if (...) return;` */
+    struct dependence dependence; /* on the index */
     const char *gene, *each, *live;
     struct strbuf out;
     bool failed;
 };
 
-/* Whether token t is an assignment; the name that one writes, or -1 for one that is not simple. */
-bool coarsen_is_assignment(const struct token_list *tokens, int t);
-int coarsen_assigned_name(const struct token_list *tokens, int t);
-/* Whether a name that is assigned at a token is a variable of the body, not memory. */
-bool coarsen_is_variable(const struct coarsening *coarsening, int name, int assignment);
-/* Whether a token is a name that depends on the index, or a span has one. */
-bool coarsen_is_dependent(const struct coarsening *coarsening, int t);
+/* Whether one of a span depends on the index. */
 bool coarsen_depends(const struct coarsening *coarsening, struct span span);
 
 /* Prints the statements of a span, for several elements, to `out`; sets `failed` where one has a

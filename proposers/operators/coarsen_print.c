@@ -2,6 +2,7 @@
 #include "proposers/operators/coarsen.h"
 
 #include "base/memory.h"
+#include "proposers/cuda/assignments.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ struct indexing {
 
 static bool rename_dependent(void *context, int *t, struct strbuf *out) {
     const struct indexing *indexing = context;
-    if (!coarsen_is_dependent(indexing->coarsening, *t))
+    if (!dependence_is(&indexing->coarsening->dependence, *t))
         return false;
     char *name = span_text(indexing->coarsening->tokens, (struct span){*t, *t + 1});
     strbuf_print(out, "%s[%s]", name, indexing->element);
@@ -39,29 +40,14 @@ static void print_loop(struct coarsening *coarsening) {
 /* A statement for each element; one that stores, only for elements within the guard. */
 static void print_each(struct coarsening *coarsening, struct span statement, bool stores) {
     char *text = print_for(coarsening, statement, coarsening->each);
+    if (mentions_identifier(text, "__syncthreads")) /* as often as before, for all threads alike */
+        coarsening->failed = true;
     print_loop(coarsening);
     if (stores)
         strbuf_print(&coarsening->out, "        if (%s[%s])\n    ", coarsening->live,
                      coarsening->each);
     strbuf_print(&coarsening->out, "        %s\n", text);
     free(text);
-}
-
-/* Whether a statement writes memory, or may: a call that is a statement. */
-static bool has_store(const struct coarsening *coarsening, struct span statement) {
-    const struct token_list *tokens = coarsening->tokens;
-    for (int t = statement.first; t < statement.last; t++) {
-        int name = coarsen_is_assignment(tokens, t) ? coarsen_assigned_name(tokens, t) : -1;
-        if (coarsen_is_assignment(tokens, t) &&
-            (name < 0 || !coarsen_is_variable(coarsening, name, t)))
-            return true;
-        bool starts = t == statement.first || token_equals(tokens, t - 1, ";") ||
-                      token_equals(tokens, t - 1, "{") || token_equals(tokens, t - 1, ")");
-        if (starts && token_kind(tokens, t) == TOKEN_NAME && token_equals(tokens, t + 1, "(") &&
-            !token_equals(tokens, t, "if"))
-            return true;
-    }
-    return false;
 }
 
 /* TYPE NAME[GENE]...; and a loop that sets each element. */
@@ -195,7 +181,7 @@ static void print_if(struct coarsening *coarsening, struct span statement) {
     if (end < 0 || !token_equals(tokens, statement.first + 1, "(")) {
         coarsening->failed = true;
     } else if (coarsen_depends(coarsening, (struct span){statement.first + 2, close})) {
-        print_each(coarsening, statement, has_store(coarsening, statement));
+        print_each(coarsening, statement, span_stores(tokens, coarsening->body, statement));
     } else {
         print_plain(coarsening, (struct span){statement.first, close + 1});
         print_inner(coarsening, (struct span){close + 1, end});
@@ -246,17 +232,16 @@ static void print_statement(struct coarsening *coarsening, struct span statement
         coarsening->failed = true;
         return;
     }
-    for (int t = statement.first + 1; t < statement.last && !coarsen_is_assignment(tokens, t - 1);
-         t++) {
+    for (int t = statement.first + 1; t < statement.last && !assignment_at(tokens, t - 1); t++) {
         if (!declaration_read(tokens, t, &declared) || declared.type.first < statement.first)
             continue;
         if (t == coarsening->index)
             print_index(coarsening, &declared);
-        else if (coarsen_is_dependent(coarsening, t))
+        else if (dependence_is(&coarsening->dependence, t))
             print_declaration(coarsening, statement, &declared);
         else
             coarsening->failed = true;
         return;
     }
-    print_each(coarsening, statement, has_store(coarsening, statement));
+    print_each(coarsening, statement, span_stores(tokens, coarsening->body, statement));
 }

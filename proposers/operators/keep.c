@@ -8,18 +8,6 @@
 
 enum { LOOPS_MAX = 32 };
 
-/* The type of an expression without const and reference. */
-static const char helper[] = "template <typename T> struct value_of {\n"
-                             "    using type = T;\n"
-                             "};\n"
-                             "template <typename T> struct value_of<T &> {\n"
-                             "    using type = T;\n"
-                             "};\n"
-                             "template <typename T> struct value_of<const T &> {\n"
-                             "    using type = T;\n"
-                             "};\n"
-                             "\n";
-
 /* The same loop several times, and an expression that they read: p[v] or load_pack<N>(p + v). */
 struct group {
     const struct token_list *tokens;
@@ -111,7 +99,7 @@ static bool is_thread_loop(const struct token_list *tokens, const struct loop *l
 }
 
 static bool is_usable(const struct token_list *tokens, const struct loop *loop) {
-    return loop->pragma < 0 && !loop_jumps(tokens, loop) && is_thread_loop(tokens, loop) &&
+    return !loop_jumps(tokens, loop) && is_thread_loop(tokens, loop) &&
            !span_mentions(tokens, loop->body, "staged_value");
 }
 
@@ -192,7 +180,7 @@ static void declare_array(struct mutation *mutation, struct group *group, int pl
                           const char *storage, const char *array, const char *gene) {
     struct strbuf line = {0};
     char *expression = span_renamed(group->tokens, group->read, rename_variable, group);
-    mutation_declare_once(mutation, "value_of", helper);
+    mutation_declare_value_of(mutation);
     strbuf_print(&line, "%svalue_of<decltype(%s)>::type %s[%s > 0 ? %s : 1];\n    ", storage,
                  expression, array, gene, gene);
     mutation_replace(mutation, (struct span){place, place}, line.bytes);
@@ -221,7 +209,8 @@ static void keep_in_loop(struct mutation *mutation, const struct group *group, i
     strbuf_print(&out, "            %s\n        }\n    }\n", inside);
     strbuf_print(&out, "    for (%s %s = %s + %s * (%s); %s < %s; %s += %s)\n        %s\n    }",
                  type, variable, init, gene, step, variable, end, variable, step, body);
-    mutation_replace(mutation, (struct span){loop->first, loop->last}, out.bytes);
+    int first = loop->pragma >= 0 ? loop->pragma : loop->first;
+    mutation_replace(mutation, (struct span){first, loop->last}, out.bytes);
     strbuf_release(&out);
     strbuf_release(&element);
     char *const texts[] = {variable, type, init, end, step, body, read, inside};
@@ -231,7 +220,10 @@ static void keep_in_loop(struct mutation *mutation, const struct group *group, i
 
 bool apply_keep_in_registers(struct mutation *mutation, int site) {
     struct group *group = xmalloc(sizeof *group);
-    int place = find_group(mutation, site, group);
+    int place;
+    do
+        place = find_group(mutation, site++, group);
+    while (place >= 0 && loop_can_vectorize(mutation, group->loops[0].first));
     if (place >= 0) {
         char *gene =
             mutation_gene(mutation, "KEEP", "elements or packs of a row that a thread keeps",

@@ -52,6 +52,14 @@ void mutation_declare_once(struct mutation *mutation, const char *name, const ch
         mutation_declare(mutation, lines);
 }
 
+void mutation_declare_value_of(struct mutation *mutation) {
+    mutation_declare_once(mutation, "value_of",
+                          "template <typename T> struct value_of {\n    using type = T;\n};\n"
+                          "template <typename T> struct value_of<T &> {\n    using type = T;\n};\n"
+                          "template <typename T> struct value_of<const T &> {\n"
+                          "    using type = T;\n};\n\n");
+}
+
 static const cJSON *genes_of(const struct mutation *mutation) {
     return cJSON_GetObjectItemCaseSensitive(mutation->document.root, "genes");
 }
@@ -152,6 +160,13 @@ void mutation_option(struct mutation *mutation, const char *option, const char *
     strbuf_release(&text);
 }
 
+void mutation_constraint(struct mutation *mutation, const char *require, const char *because) {
+    struct strbuf text = {0};
+    strbuf_print(&text, "{ \"require\": \"%s\", \"because\": \"%s\" }", require, because);
+    add_inside(mutation, "constraints", '[', ']', text.bytes);
+    strbuf_release(&text);
+}
+
 bool mutation_has_option(const struct mutation *mutation, const char *part) {
     const cJSON *options = cJSON_GetObjectItemCaseSensitive(mutation->document.root, "options");
     const cJSON *option;
@@ -201,4 +216,17 @@ char *mutation_extent(const struct json *launch, const char *key, int axis, stru
     char *copy = xstrdup(number);
     cJSON_free(number);
     return copy;
+}
+
+bool mutation_is_of_genes(const struct mutation *mutation, const char *expression) {
+    bool usable = expression != NULL;
+    struct token_list words;
+    token_list_read(&words, usable ? expression : "");
+    for (int t = 0; t < words.count && usable; t++) {
+        char *word = span_text(&words, (struct span){t, t + 1});
+        usable = words.at[t].kind != TOKEN_NAME || mutation_has_gene(mutation, word);
+        free(word);
+    }
+    token_list_release(&words);
+    return usable;
 }

@@ -45,6 +45,8 @@ void mutation_declare(struct mutation *mutation, const char *lines);
 void mutation_declare_once(struct mutation *mutation, const char *name, const char *lines);
 /* `base`, or `base`_2 and so on if the source or the genes have that name; the caller frees it. */
 char *mutation_name(const struct mutation *mutation, const char *base);
+/* Declares value_of<TYPE>::type, a type without const and reference, once. */
+void mutation_declare_value_of(struct mutation *mutation);
 void mutation_set_place(struct mutation *mutation, int token);
 
 /* ---- solution.json ---- */
@@ -54,6 +56,8 @@ char *mutation_gene(struct mutation *mutation, const char *base, const char *abo
                     const char *values, const char *default_value);
 /* Adds an entry of "options". */
 void mutation_option(struct mutation *mutation, const char *option, const char *when);
+/* Adds an entry of "constraints". */
+void mutation_constraint(struct mutation *mutation, const char *require, const char *because);
 /* Whether solution.json has a gene, or an option that contains the text. */
 bool mutation_has_gene(const struct mutation *mutation, const char *name);
 bool mutation_has_option(const struct mutation *mutation, const char *part);
@@ -64,5 +68,7 @@ bool mutation_launch(const struct mutation *mutation, const struct kernel *kerne
 void mutation_set_value(struct mutation *mutation, const struct json *value, const char *text);
 /* The expression of an element of a launch's "grid" or "block"; the caller frees it. NULL: none. */
 char *mutation_extent(const struct json *launch, const char *key, int axis, struct json *element);
+/* Whether an expression, or NULL, is made of genes and numbers, so that the source can have it. */
+bool mutation_is_of_genes(const struct mutation *mutation, const char *expression);
 
 #endif

@@ -27,11 +27,16 @@ struct edit_operator {
 /* A name of NULL ends the table. */
 extern const struct edit_operator mutation_operators[];
 
+/* Whether vectorize applies to the loop at a token. Operators after which it would not apply any
+   more wait for it. */
+bool loop_can_vectorize(const struct mutation *mutation, int t);
+
 bool apply_vectorize(struct mutation *mutation, int site);
 bool apply_keep_in_registers(struct mutation *mutation, int site);
 bool apply_stage_in_shared(struct mutation *mutation, int site);
 bool apply_warp_shuffle(struct mutation *mutation, int site);
 bool apply_coarsen(struct mutation *mutation, int site);
+bool apply_tile_in_shared(struct mutation *mutation, int site);
 bool apply_unroll(struct mutation *mutation, int site);
 bool apply_loop_order(struct mutation *mutation, int site);
 bool apply_literal_to_gene(struct mutation *mutation, int site);
@@ -47,5 +52,6 @@ bool apply_register_limit(struct mutation *mutation, int site);
 bool apply_load_cache(struct mutation *mutation, int site);
 bool apply_fast_math_option(struct mutation *mutation, int site);
 bool apply_block_sizes(struct mutation *mutation, int site);
+bool apply_larger_values(struct mutation *mutation, int site);
 
 #endif

@@ -91,21 +91,28 @@ static char *fill_values(const cJSON *values) {
     return NULL;
 }
 
+static bool is_block_gene(const struct json *launch, const char *name) {
+    struct json element;
+    bool found = false;
+    for (int axis = 0; axis < 3; axis++) {
+        char *extent = mutation_extent(launch, "block", axis, &element);
+        found = found || (extent != NULL && strcmp(extent, name) == 0);
+        free(extent);
+    }
+    return found;
+}
+
 bool apply_block_sizes(struct mutation *mutation, int site) {
-    struct json root = json_root(&mutation->document), genes, values, launch, element;
+    struct json root = json_root(&mutation->document), genes, values, launch;
     if (has_tree(mutation) || !json_find(&root, "genes", &genes) ||
         !mutation_launch(mutation, &mutation->kernel, &launch))
         return false;
     for (int g = 0; g < json_count(&genes); g++) {
         struct json gene = json_at(&genes, g);
-        bool is_block = false;
-        for (int axis = 0; axis < 3; axis++) {
-            char *extent = mutation_extent(&launch, "block", axis, &element);
-            is_block = is_block || (extent != NULL && strcmp(extent, json_key(&gene)) == 0);
-            free(extent);
-        }
         char *filled =
-            is_block && json_find(&gene, "values", &values) ? fill_values(values.value) : NULL;
+            is_block_gene(&launch, json_key(&gene)) && json_find(&gene, "values", &values)
+                ? fill_values(values.value)
+                : NULL;
         if (filled == NULL || site-- > 0) {
             free(filled);
             continue;
@@ -116,6 +123,39 @@ bool apply_block_sizes(struct mutation *mutation, int site) {
         snprintf(mutation->place, sizeof mutation->place, "gene %.60s", json_key(&gene));
         strbuf_release(&text);
         free(filled);
+        return true;
+    }
+    return false;
+}
+
+/* Twice the last one of values that are doubled from one to the next; 0: they are others. */
+static int larger_value(const cJSON *values) {
+    int count = cJSON_GetArraySize(values);
+    const cJSON *last = cJSON_GetArrayItem(values, count - 1);
+    const cJSON *before = cJSON_GetArrayItem(values, count - 2);
+    bool doubles = count >= 3 && cJSON_IsNumber(last) && cJSON_IsNumber(before) &&
+                   last->valuedouble >= 4 && last->valuedouble <= 256 &&
+                   last->valuedouble == 2 * before->valuedouble &&
+                   last->valuedouble == (double)last->valueint;
+    return doubles ? 2 * last->valueint : 0;
+}
+
+bool apply_larger_values(struct mutation *mutation, int site) {
+    struct json root = json_root(&mutation->document), genes, values, launch;
+    if (!json_find(&root, "genes", &genes) ||
+        !mutation_launch(mutation, &mutation->kernel, &launch))
+        return false;
+    for (int g = 0; g < json_count(&genes); g++) {
+        struct json gene = json_at(&genes, g);
+        int larger = json_find(&gene, "values", &values) ? larger_value(values.value) : 0;
+        if (larger == 0 || is_block_gene(&launch, json_key(&gene)) || site-- > 0)
+            continue;
+        struct json last = json_at(&values, json_count(&values) - 1);
+        struct strbuf text = {0};
+        strbuf_print(&text, "%d, %d", larger / 2, larger);
+        mutation_set_value(mutation, &last, text.bytes);
+        snprintf(mutation->place, sizeof mutation->place, "gene %.60s", json_key(&gene));
+        strbuf_release(&text);
         return true;
     }
     return false;

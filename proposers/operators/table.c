@@ -23,11 +23,18 @@ const struct edit_operator mutation_operators[] = {
      "waits "
      "at a barrier for each of its levels",
      apply_warp_shuffle},
-    {"coarsen", 10, "a guarded index is made of blockIdx, and the kernel has no barrier",
+    {"coarsen", 10, "a guarded index is made of blockIdx, and no barrier stands behind the guard",
      "coarsen: give each thread several elements along an axis, because they share loads and keep "
      "more "
      "independent arithmetic in flight",
      apply_coarsen},
+    {"tile_in_shared", 10,
+     "a loop over 0, 1, 2 ... stores nothing and reads p[... k ...] where a row or a column of the "
+     "block has the same address",
+     "tile_in_shared: let a block load tiles of what its threads read in a loop into shared "
+     "memory, "
+     "because neighbours read the same elements",
+     apply_tile_in_shared},
     {"unroll", 4, "a counted loop has no pragma",
      "unroll: unroll a loop, because more of its loads are then in flight at once", apply_unroll},
     {"loop_order", 2, "two counted loops are nested without anything between them",
@@ -85,5 +92,9 @@ const struct edit_operator mutation_operators[] = {
      "fill "
      "the SMs better",
      apply_block_sizes},
+    {"larger_values", 2,
+     "the values of a gene are doubled from one to the next, and it is no block's",
+     "larger_values: allow twice the largest value of a gene, because the best may lie behind it",
+     apply_larger_values},
     {NULL, 0, NULL, NULL, NULL},
 };

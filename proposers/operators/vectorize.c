@@ -97,8 +97,11 @@ static bool is_local(const struct token_list *tokens, const struct loop *loop,
     return false;
 }
 
+/* Whether p[...] is an element, of memory behind a pointer or of a shared array. */
 static bool is_array_of_numbers(const struct token_list *tokens, int t) {
     struct declaration declared;
+    if (token_equals(tokens, token_partner(tokens, t + 1) + 1, "["))
+        return false;
     char *name = span_text(tokens, (struct span){t, t + 1});
     bool found = declaration_find(tokens, name, t, &declared) &&
                  (declared.is_pointer != (declared.is_array && declared.is_shared));
@@ -131,6 +134,13 @@ static bool is_modified(const struct token_list *tokens, int close) {
     return false;
 }
 
+/* __ldg(&p[INDEX]) and __ldcs(&p[INDEX]), whose p is token t: a pack stands for all of it. */
+static bool is_hinted(const struct token_list *tokens, int t, struct span index) {
+    return token_equals(tokens, t - 1, "&") && token_equals(tokens, t - 2, "(") &&
+           (token_equals(tokens, t - 3, "__ldg") || token_equals(tokens, t - 3, "__ldcs")) &&
+           token_equals(tokens, index.last + 1, ")");
+}
+
 /* Finds the accesses of a loop that become packs. False if one forbids it: a pointer that is both
    read and written, or written in another way. */
 static bool find_packs(struct vector_loop *vector) {
@@ -142,7 +152,7 @@ static bool find_packs(struct vector_loop *vector) {
         bool written = is_modified(tokens, index.last);
         bool usable = split_index(tokens, &vector->loop, index, &offset) &&
                       !is_local(tokens, &vector->loop, offset) && is_array_of_numbers(tokens, t) &&
-                      !token_equals(tokens, t - 1, "&");
+                      (!token_equals(tokens, t - 1, "&") || is_hinted(tokens, t, index));
         if (written && usable && !is_plain_store(vector, t, index))
             usable = false;
         struct pack *pack = usable ? find_pack(vector, t, offset) : NULL;
@@ -179,10 +189,20 @@ static bool is_dense(const struct token_list *tokens, const struct loop *loop) {
     return found;
 }
 
+/* A pragma without a number is for a loop of a few iterations, which are known. */
+static bool has_fixed_pragma(const struct token_list *tokens, const struct loop *loop) {
+    int last = loop->first - 1;
+    if (!directive_is(tokens, last, "pragma"))
+        return false;
+    const char *end = tokens->text + tokens->at[last].end;
+    return loop->pragma < 0 ||
+           (size_t)(end - tokens->text - tokens->at[last].start) <= strlen("#pragma unroll ");
+}
+
 static bool read_vector_loop(const struct mutation *mutation, int t, struct vector_loop *vector) {
     *vector = (struct vector_loop){.tokens = &mutation->tokens};
     return loop_read(&mutation->tokens, t, &vector->loop) &&
-           !directive_is(&mutation->tokens, t - 1, "pragma") &&
+           !has_fixed_pragma(&mutation->tokens, &vector->loop) &&
            !loop_jumps(&mutation->tokens, &vector->loop) &&
            is_dense(&mutation->tokens, &vector->loop) && find_packs(vector);
 }
@@ -193,11 +213,20 @@ static bool read_vector_loop(const struct mutation *mutation, int t, struct vect
 static bool rename_access(void *context, int *t, struct strbuf *out) {
     const struct vector_loop *vector = context;
     struct span index, offset;
+    if (access_read(vector->tokens, *t + 3, &index) && is_hinted(vector->tokens, *t + 3, index)) {
+        int access = *t + 3;
+        if (!rename_access(context, &access, out))
+            return false;
+        *t = index.last + 1;
+        return true;
+    }
     if (!access_read(vector->tokens, *t, &index) ||
         !split_index(vector->tokens, &vector->loop, index, &offset))
         return false;
     struct pack *pack = find_pack(context, *t, offset);
-    if (pack == NULL || token_equals(vector->tokens, *t - 1, "&") ||
+    bool address =
+        token_equals(vector->tokens, *t - 1, "&") && !is_hinted(vector->tokens, *t, index);
+    if (pack == NULL || address ||
         (is_modified(vector->tokens, index.last) && !is_plain_store(vector, *t, index)))
         return false;
     strbuf_print(out, "%s.at[%s]", pack->variable, vector->lane);
@@ -257,7 +286,11 @@ static void replace_loop(struct mutation *mutation, struct vector_loop *vector, 
     bool from_zero = strcmp(init, "0") == 0;
     char *inside = span_renamed(tokens, loop->body, rename_access, vector);
 
-    strbuf_print(&out, "{\n    for (%s %s = ", type, start);
+    char *pragma = loop->pragma >= 0
+                       ? span_text(tokens, (struct span){loop->pragma, loop->pragma + 1})
+                       : xstrdup("");
+    strbuf_print(&out, "{\n%s%s    for (%s %s = ", pragma, *pragma != '\0' ? "\n" : "", type,
+                 start);
     if (from_zero)
         strbuf_print(&out, "0; %s < %s; %s += ", start, whole, start);
     else
@@ -291,11 +324,12 @@ static void replace_loop(struct mutation *mutation, struct vector_loop *vector, 
     else
         strbuf_print(&out, "%s += %s)\n", variable, step);
     strbuf_print(&out, "        %s\n    }", body);
-    mutation_replace(mutation, (struct span){loop->first, loop->last}, out.bytes);
+    int first = loop->pragma >= 0 ? loop->pragma : loop->first;
+    mutation_replace(mutation, (struct span){first, loop->last}, out.bytes);
 
     strbuf_release(&out);
-    char *const texts[] = {variable, type,          init,         end,   body,
-                           step,     vector->start, vector->lane, inside};
+    char *const texts[] = {variable, type,          init,         end,    body,
+                           step,     vector->start, vector->lane, inside, pragma};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     for (int p = 0; p < vector->count; p++)
@@ -380,6 +414,15 @@ static void vectorize_loops(struct mutation *mutation, struct vector_loop *vecto
     mutation_set_place(mutation, vectors[0].loop.first);
     free(gene);
     free(whole);
+}
+
+bool loop_can_vectorize(const struct mutation *mutation, int t) {
+    struct vector_loop vector;
+    int place = body_statement(&mutation->tokens, mutation->kernel.body, t);
+    if (place < 0 || !read_vector_loop(mutation, t, &vector))
+        return false;
+    drop_unknown(&vector, place, mutation->kernel.body);
+    return vector.count > 0;
 }
 
 /* A site is a group of loops with the same header: they get one gene, so that what one of them

@@ -121,7 +121,7 @@ static int read_move(const struct json *object, struct ablation_move *move, stru
 
 static int read_ablation(const struct json *root, struct ablation *ablation, struct error *error) {
     static const struct json_field fields[] = {
-        JSON_FIELD_REQUIRED(struct ablation, goal, "goal", INT, 0, CASES_MAX),
+        JSON_FIELD_REQUIRED(struct ablation, goal, "goal", INT, 0, GOALS_MAX - 1),
         JSON_FIELD_REQUIRED(struct ablation, trial, "trial", INT64, 0, INFINITY),
         JSON_FIELD_REQUIRED(struct ablation, predicted, "predicted", BOOL, 0, 1),
         JSON_FIELD_REQUIRED(struct ablation, measured, "measured", DOUBLE, 0, INFINITY),

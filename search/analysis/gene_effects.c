@@ -23,8 +23,8 @@ struct gene_effect {
 
 struct gene_effects {
     int goal_count; /* 0: the spaces are unknown */
-    struct template *templates[CASES_MAX];
-    struct effects *effects[CASES_MAX];
+    struct template *templates[GOALS_MAX];
+    struct effects *effects[GOALS_MAX];
 };
 
 struct significant_effects {

@@ -395,10 +395,10 @@ void leaderboard_clear(struct leaderboard *board) {
 }
 
 static void release_defaults(struct leaderboard *board) {
-    for (int i = 0; i < SOLUTIONS_MAX; i++) {
+    for (int i = 0; board->defaults != NULL && i < board->solutions.count; i++)
         free(board->defaults[i]);
-        board->defaults[i] = NULL;
-    }
+    free(board->defaults);
+    board->defaults = NULL;
     store_trial_free(board->first);
     board->first = NULL;
 }
@@ -406,6 +406,7 @@ static void release_defaults(struct leaderboard *board) {
 /* All ratios of a board are to one genome, so that they are in the order of the ranks. */
 static int read_defaults(struct leaderboard *board, int first, struct error *error) {
     release_defaults(board);
+    board->defaults = xcalloc((size_t)board->solutions.count, sizeof *board->defaults);
     for (int i = 0; i < board->solutions.count; i++) {
         struct store_trial *trial;
         if (default_trial_read(board->store, first + i, &trial, error) < 0)

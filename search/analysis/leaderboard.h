@@ -47,7 +47,7 @@ struct leaderboard {
     struct goal_range goals;   /* that were added last */
     int smem_limit;            /* their limit of shared memory in bytes per block; 0: the run's */
     struct store_trial *first; /* the default genome's trial to which the ratios are, or NULL */
-    char *defaults[SOLUTIONS_MAX]; /* the default genome of each solution; NULL: it has no trial */
+    char **defaults; /* the default genome of each solution; NULL: it has no trial. Owned */
     int64_t rank;                  /* of the trial that was added last */
     int64_t shown;                 /* their trials in the table */
     bool on_front;                 /* of the trial that is added */

@@ -296,7 +296,7 @@ static int read_run(struct run_data *run, struct error *error) {
         return -1;
     read_settings(run);
     run->goal_count = store_goal_count(run->store);
-    if (run->goal_count > CASES_MAX)
+    if (run->goal_count > GOALS_MAX)
         return error_set(error, "%s has %d goals: the run is damaged", run->path, run->goal_count);
     run->goals = xcalloc((size_t)run->goal_count + 1, sizeof *run->goals);
     run->minimised = run->history->minimised;

@@ -1,11 +1,14 @@
 /* board: the leaderboard of a run. */
 #include "analysis/leaderboard.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/cli.h"
 #include "run/judge.h"
 #include "run/rival_duels.h"
 #include "run/run_dir.h"
+
+#include <stdlib.h>
 
 /* Lists the shared memory limits of the boards of a goal's cases and returns their number. If the
    config raises the limit there are two boards: genomes within the default limit, and all genomes.
@@ -207,36 +210,37 @@ static int board_run(const struct verb *verb, int argc, char **argv) {
 
     char text[1024];
     struct store_counts counts;
-    struct leaderboard board;
+    struct leaderboard *board = xcalloc(1, sizeof *board);
     struct config *config = NULL;
     int goals = store_goal_count(store);
     int first = goal < 0 ? 0 : (int)goal;
     int last = goal < 0 ? goals - 1 : (int)goal;
-    int status = leaderboard_open(&board, store, &error);
+    int status = leaderboard_open(board, store, &error);
     if (status == 0)
         status = store_count(store, &counts, &error);
     if (status == 0 && goal >= goals)
         status = error_input(&error, "%s has no goal %lld: --goal must be from 0 to %d", argv[0],
                              (long long)goal, goals - 1);
     if (status == 0 && solution != NULL)
-        status = run_solutions_find(&board.solutions, argv[0], solution, &board.solution, &error);
+        status = run_solutions_find(&board->solutions, argv[0], solution, &board->solution, &error);
     if (status == 0) {
         print_counts(&counts, text, sizeof text);
         config = cases ? run_dir_config(store) : run_dir_read_config(argv[0], &(struct error){0});
-        board.config = config;
-        board.cases = cases;
-        board.cold = cold;
-        if (pareto || board.minimised == MINIMISED_PARETO)
-            board.front = json || csv ? FRONT_MARKED : FRONT_ONLY;
-        board.top = all ? 0 : top > 0 ? top : 1;
+        board->config = config;
+        board->cases = cases;
+        board->cold = cold;
+        if (pareto || board->minimised == MINIMISED_PARETO)
+            board->front = json || csv ? FRONT_MARKED : FRONT_ONLY;
+        board->top = all ? 0 : top > 0 ? top : 1;
     }
     if (status == 0)
-        status = json || csv ? print_all_goals(&board, first, last, json, text, &error)
-                             : print_goals(&board, first, last,
+        status = json || csv ? print_all_goals(board, first, last, json, text, &error)
+                             : print_goals(board, first, last,
                                            markdown ? TABLE_MARKDOWN : TABLE_TEXT, text, &error);
-    if (status == 0 && board.has_more_rows)
+    if (status == 0 && board->has_more_rows)
         log_info("the board has more rows: --top N or --all shows them");
-    leaderboard_release(&board);
+    leaderboard_release(board);
+    free(board);
     config_free(config);
     store_close(store);
     return status < 0 ? error_report(&error) : STATUS_DONE;

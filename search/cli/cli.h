@@ -132,6 +132,7 @@ int error_report(const struct error *error);
     X(doctor)                                                                                      \
     X(new)                                                                                         \
     X(import)                                                                                      \
+    X(cases)                                                                                       \
     X(space)                                                                                       \
     X(run)                                                                                         \
     X(resume)                                                                                      \

@@ -48,6 +48,7 @@ struct diagnose_context {
 static void close_context(struct diagnose_context *context) {
     evaluator_free(context->evaluator);
     compiler_free(context->compiler);
+    evaluation_settings_release(&context->settings);
     cache_free(context->cache);
     if (context->device != NULL)
         device_close(context->device);

@@ -150,7 +150,7 @@ int export_run_read(struct export_run *run, struct error *error) {
 }
 
 void export_run_release(struct export_run *run) {
-    for (int g = 0; g < CASES_MAX; g++) {
+    for (int g = 0; g < GOALS_MAX; g++) {
         store_trial_free(run->champions[g]);
         store_trial_free(run->default_trials[g]);
         free(run->duels[g]);

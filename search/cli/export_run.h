@@ -30,10 +30,10 @@ struct export_run {
     int goal_count;
     int goals[CASES_MAX]; /* that are exported: one for each case, or for all of them together */
     /* By goal, of those alone; the trial of the default genome may be NULL, and so may a duel. */
-    struct store_trial *champions[CASES_MAX], *default_trials[CASES_MAX];
-    struct baseline_duel *duels[CASES_MAX];
-    struct key keys[CASES_MAX];
-    struct genome genomes[CASES_MAX];
+    struct store_trial *champions[GOALS_MAX], *default_trials[GOALS_MAX];
+    struct baseline_duel *duels[GOALS_MAX];
+    struct key keys[GOALS_MAX];
+    struct genome genomes[GOALS_MAX];
     struct template *templates[SOLUTIONS_MAX]; /* by rival, for all cases; NULL: not exported */
     struct baseline_results *baselines;        /* NULL if the run has no baseline */
 };

@@ -36,7 +36,7 @@ struct model_fit {
     char **paths;
     struct device_info info; /* of the device that all trials were measured on, from device_db */
     char device_name[128];   /* empty until the first run */
-    struct template *templates[RUNS_MAX][CASES_MAX];
+    struct template *templates[RUNS_MAX][GOALS_MAX];
     struct measured_trial *all;
     int count;
     int64_t row_count; /* of the recorded space that was read last */
@@ -375,7 +375,7 @@ static int run_predict(const struct model_fit *fit, const char *out, struct erro
 
 static void release(struct model_fit *fit) {
     for (int run = 0; run < RUNS_MAX; run++) {
-        for (int goal = 0; goal < CASES_MAX; goal++)
+        for (int goal = 0; goal < GOALS_MAX; goal++)
             template_free(fit->templates[run][goal]);
         traces_free(fit->traces[run]);
         config_free(fit->configs[run]);

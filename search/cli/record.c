@@ -1,5 +1,6 @@
 /* record: measures a space, or a random sample of it, and writes it as a file. */
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/run_options.h"
 #include "run/space_export.h"
@@ -8,6 +9,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct record_options {
@@ -64,12 +66,14 @@ static int open_run(struct session *session, struct record_options *options, boo
 
 /* Returns 0 when done, 1 when interrupted, -1 on an error. */
 static int run_trials(struct record_options *options, const char *run_dir, struct error *error) {
-    struct session session = {.workers_lock = -1};
+    struct session *session = xcalloc(1, sizeof *session);
+    session->workers_lock = -1;
     int run_exists = path_is_dir(run_dir) ? store_holds_run(run_dir, error) : 0;
-    int status = run_exists < 0 ? -1 : open_run(&session, options, run_exists > 0, run_dir, error);
-    if (status == 0 && !session_is_finished(&session))
-        status = session_search(&session, error);
-    session_close(&session);
+    int status = run_exists < 0 ? -1 : open_run(session, options, run_exists > 0, run_dir, error);
+    if (status == 0 && !session_is_finished(session))
+        status = session_search(session, error);
+    session_close(session);
+    free(session);
     return status;
 }
 

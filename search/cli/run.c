@@ -95,19 +95,22 @@ enum { CONFIGS_MAX = 100 };
 static int run_in(const char *run_dir, struct config *config,
                   const struct session_settings *settings, bool *interrupted) {
     struct error error = {0};
-    struct session session;
-    if (session_create(&session, run_dir, config, settings, &error) < 0) {
-        session_close(&session);
+    struct session *session = xcalloc(1, sizeof *session);
+    if (session_create(session, run_dir, config, settings, &error) < 0) {
+        session_close(session);
+        free(session);
         return error_report(&error);
     }
-    int devices = pool_device_count(session.pool); /* 0 with --queue */
+    int devices = pool_device_count(session->pool); /* 0 with --queue */
     char device_count_text[16] = "";
     if (devices > 1)
         snprintf(device_count_text, sizeof device_count_text, "%d x ", devices);
     log_info("searching on %s%s; results are written to %s", device_count_text,
-             pool_device(session.pool)->name, run_dir);
-    log_forecast(&session);
-    return run_search(&session, interrupted);
+             pool_device(session->pool)->name, run_dir);
+    log_forecast(session);
+    const int status = run_search(session, interrupted);
+    free(session);
+    return status;
 }
 
 /* Returns the config on other devices; takes ownership of it. */
@@ -320,6 +323,25 @@ static int run(const struct verb *verb, int argc, char **argv) {
     return status;
 }
 
+/* Returns an exit status. */
+static int continue_search(struct session *session, const char *run_dir, const cJSON *changes,
+                           const struct session_settings *settings) {
+    struct error error = {0};
+    if (session_resume(session, run_dir, changes, settings, &error) < 0) {
+        session_close(session);
+        return error_report(&error);
+    }
+    if (session_is_finished(session)) {
+        log_info("%s is finished after %" PRId64
+                 " trials: extend it with --trials, --time, --patience, --target or --target-ratio",
+                 run_dir, session->observed);
+        session_close(session);
+        return STATUS_DONE;
+    }
+    log_info("resuming %s after %" PRId64 " trials", run_dir, session->observed);
+    return run_search(session, &(bool){false});
+}
+
 static int resume(const struct verb *verb, int argc, char **argv) {
     struct run_options options = RUN_OPTIONS_NONE;
     struct session_settings settings = {.compile_workers = -1};
@@ -339,7 +361,6 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
         return STATUS_USAGE;
     struct error error = {0};
-    struct session session;
     signal(SIGPIPE, SIG_IGN);
     cJSON *changes = run_options_changes(&options, &error);
     if (changes == NULL || queue_options_check(settings.queue.url, settings.devices,
@@ -349,21 +370,11 @@ static int resume(const struct verb *verb, int argc, char **argv) {
     }
     if (evolve_is_run(argv[0]))
         return evolve_continue(argv[0], changes, &settings);
-    int status = session_resume(&session, argv[0], changes, &settings, &error);
+    struct session *session = xcalloc(1, sizeof *session);
+    int status = continue_search(session, argv[0], changes, &settings);
+    free(session);
     cJSON_Delete(changes);
-    if (status < 0) {
-        session_close(&session);
-        return error_report(&error);
-    }
-    if (session_is_finished(&session)) {
-        log_info("%s is finished after %" PRId64
-                 " trials: extend it with --trials, --time, --patience, --target or --target-ratio",
-                 argv[0], session.observed);
-        session_close(&session);
-        return STATUS_DONE;
-    }
-    log_info("resuming %s after %" PRId64 " trials", argv[0], session.observed);
-    return run_search(&session, &(bool){false});
+    return status;
 }
 
 const struct verb verb_run = {

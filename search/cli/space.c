@@ -17,7 +17,7 @@ struct space_view {
     struct device_info device;
     int first_goal, last_goal;
     int step;                              /* from one shown goal to the next */
-    struct template *templates[CASES_MAX]; /* by goal; NULL if the goal is not shown */
+    struct template *templates[GOALS_MAX]; /* by goal; NULL if the goal is not shown */
     cJSON *json;                           /* NULL for text output */
 };
 
@@ -330,7 +330,7 @@ static int show_genome(struct space_view *view, const struct genome *genome, boo
     };
     const struct space *space = space_of(view, view->first_goal);
     char canonical[GENOME_TEXT_SIZE];
-    bool valid[CASES_MAX] = {false};
+    bool valid[GOALS_MAX] = {false};
     genome_print(genome, space, canonical);
     if (view->json != NULL)
         cJSON_AddStringToObject(view->json, "genome", canonical);
@@ -409,7 +409,7 @@ static int view_open(struct space_view *view, const char *path, const char *temp
 }
 
 static void view_release(struct space_view *view) {
-    for (int g = 0; g < CASES_MAX; g++)
+    for (int g = 0; g < GOALS_MAX; g++)
         template_free(view->templates[g]);
     config_free(view->config);
 }

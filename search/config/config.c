@@ -108,8 +108,8 @@ static int read_cases(struct config *config, const struct json *root, struct err
     if (json_require(root, "cases", &list, error) < 0 ||
         read_case_list(config, &list, config->cases, &config->case_count, error) < 0)
         return -1;
-    if (config_goal_count(config) > CASES_MAX)
-        return json_error(&list, error, "more than %d cases times solutions", CASES_MAX);
+    if (config_goal_count(config) > GOALS_MAX)
+        return json_error(&list, error, "more than %d cases times solutions", GOALS_MAX);
     if (!json_find(root, "held_out", &list))
         return 0;
     if (read_case_list(config, &list, config->held_out, &config->held_out_count, error) < 0)

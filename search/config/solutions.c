@@ -6,17 +6,23 @@
 
 #include <string.h>
 
+/* The solutions of the config's template. */
+struct known_solutions {
+    char **names;
+    int count;
+};
+
 static int add_solution(struct config *config, const struct json *value,
-                        const struct solution_names *known, const char *name, struct error *error) {
-    const char *names[SOLUTIONS_MAX];
+                        const struct known_solutions *known, const char *name,
+                        struct error *error) {
     int index = 0;
-    for (int i = 0; i < known->count; i++)
-        names[i] = known->names[i];
-    while (index < known->count && strcmp(names[index], name) != 0)
+    while (index < known->count && strcmp(known->names[index], name) != 0)
         index++;
     if (index == known->count)
         return json_error(value, error, "there is no solution \"%s\"; did you mean \"%s\"?", name,
-                          known->count > 0 ? spelling_nearest(name, names, known->count)
+                          known->count > 0 ? spelling_nearest(name,
+                                                              (const char *const *)known->names,
+                                                              known->count)
                                            : "another template");
     for (int i = 0; i < config->solution_count; i++)
         if (strcmp(config->solutions[i], name) == 0)
@@ -25,21 +31,17 @@ static int add_solution(struct config *config, const struct json *value,
     return 0;
 }
 
-/* Reads "solutions": a list of names, or "all". */
-static int read_solution_list(struct config *config, const struct json *value,
-                              struct error *error) {
-    struct solution_names known;
+static int add_listed(struct config *config, const struct json *value,
+                      const struct known_solutions *known, struct error *error) {
     const char *name;
-    if (template_solutions(config->template_folder, &known, error) < 0)
-        return -1;
     if (cJSON_IsString(value->value)) {
         if (json_string(value, &name, error) < 0)
             return -1;
-        if (strcmp(name, "all") != 0 || known.count == 0)
+        if (strcmp(name, "all") != 0 || known->count == 0)
             return json_error(value, error,
                               "must be a list of solutions of the template, or \"all\" of them");
-        for (int i = 0; i < known.count; i++)
-            strcpy(config->solutions[config->solution_count++], known.names[i]);
+        for (int i = 0; i < known->count; i++)
+            strcpy(config->solutions[config->solution_count++], known->names[i]);
         return 0;
     }
     if (json_is_array(value, error) < 0)
@@ -49,22 +51,35 @@ static int read_solution_list(struct config *config, const struct json *value,
     for (int i = 0; i < json_count(value); i++) {
         struct json item = json_at(value, i);
         if (json_string(&item, &name, error) < 0 ||
-            add_solution(config, &item, &known, name, error) < 0)
+            add_solution(config, &item, known, name, error) < 0)
             return -1;
     }
     return 0;
+}
+
+/* Reads "solutions": a list of names, or "all". */
+static int read_solution_list(struct config *config, const struct json *value,
+                              struct error *error) {
+    struct known_solutions known;
+    if (template_solutions(config->template_folder, &known.names, &known.count, error) < 0)
+        return -1;
+    const int status = add_listed(config, value, &known, error);
+    path_list_free(known.names, known.count);
+    return status;
 }
 
 /* The solution that the template's name chooses: it is of a solution's folder, or a former name.
    A run has its template in a folder of its own, so only the name says it. */
 static int named_solution(const struct config *config, const char *name, char solution[NAME_SIZE],
                           struct error *error) {
-    struct solution_names known;
-    if (template_solutions(config->template_folder, &known, error) < 0)
+    char **names;
+    int count;
+    if (template_solutions(config->template_folder, &names, &count, error) < 0)
         return -1;
-    for (int i = 0; i < known.count && strchr(name, '/') != NULL; i++)
-        if (strcmp(known.names[i], path_name(name)) == 0)
-            strcpy(solution, known.names[i]);
+    for (int i = 0; i < count && strchr(name, '/') != NULL; i++)
+        if (strcmp(names[i], path_name(name)) == 0)
+            strcpy(solution, names[i]);
+    path_list_free(names, count);
     return *solution != '\0'
                ? 0
                : template_formerly(config->template_folder, path_name(name), solution, error);

@@ -12,7 +12,7 @@ struct compiler {
     const struct evaluation_settings *settings;
     struct device_info device;
     struct nvrtc *nvrtc;
-    struct template *templates[CASES_MAX]; /* by goal, loaded on first use */
+    struct template *templates[GOALS_MAX]; /* by goal, loaded on first use */
 };
 
 struct compiler *compiler_new(const struct evaluation_settings *settings,
@@ -39,7 +39,7 @@ failed:
 void compiler_free(struct compiler *compiler) {
     if (compiler == NULL)
         return;
-    for (int g = 0; g < CASES_MAX; g++)
+    for (int g = 0; g < GOALS_MAX; g++)
         template_free(compiler->templates[g]);
     nvrtc_close(compiler->nvrtc);
     free(compiler);

@@ -55,7 +55,7 @@ int evaluator_load_default(struct evaluator *evaluator, int goal, struct error *
 }
 
 void evaluator_unload_defaults(struct evaluator *evaluator) {
-    for (int g = 0; g < CASES_MAX; g++)
+    for (int g = 0; g < GOALS_MAX; g++)
         for (int c = 0; c < CASES_MAX; c++)
             if (evaluator->defaults[g][c] != NULL)
                 evaluator->device->backend->module_unload(evaluator->device,

@@ -38,6 +38,11 @@ void diagnostics_add_fault(struct diagnostics *diagnostics, const struct diagnos
         diagnostics->faults[diagnostics->fault_count++] = *fault;
 }
 
+void diagnostics_add_cost(struct diagnostics *diagnostics, const struct diagnostic_cost *cost) {
+    if (diagnostics != NULL && diagnostics->cost_count < DIAGNOSED_COSTS_MAX)
+        diagnostics->costs[diagnostics->cost_count++] = *cost;
+}
+
 void diagnostics_keep_log(struct diagnostics *to, const struct diagnostics *compiled) {
     if (to != NULL && to->log == NULL && compiled != NULL)
         diagnostics_set_log(to, compiled->log);

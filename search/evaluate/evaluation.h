@@ -52,18 +52,18 @@ struct evaluator {
     struct comparator *comparator;
     struct device_module *reference, *plain; /* kernels of the template; NULL: it has none */
     struct device_module
-        *defaults[CASES_MAX][CASES_MAX]; /* of the default genome, if that is the reference: by goal
+        *defaults[GOALS_MAX][CASES_MAX]; /* of the default genome, if that is the reference: by goal
                                             and a variant's first case */
-    bool default_checked[CASES_MAX];     /* by goal */
+    bool default_checked[GOALS_MAX];     /* by goal */
     struct reference_program *program;   /* NULL: the reference is kernels */
     struct sampled_blocks sampled;       /* the same, some blocks of them; if a case is large */
     struct template *held_out;           /* loaded for the held-out cases; NULL: not loaded yet,
                                             or none */
-    struct template *probes[CASES_MAX];
-    bool probes_loaded[CASES_MAX];              /* by goal */
-    bool references_compared[CASES_MAX];        /* by goal; of its own kernels */
+    struct template *probes[GOALS_MAX];
+    bool probes_loaded[GOALS_MAX];              /* by goal */
+    bool references_compared[GOALS_MAX];        /* by goal; of its own kernels */
     struct clock_monitor *clock_monitor;        /* NULL if the device cannot be monitored */
-    struct champion_timings timings[CASES_MAX]; /* by goal: of its last champion */
+    struct champion_timings timings[GOALS_MAX]; /* by goal: of its last champion */
     struct energy_meter *energy_meter;          /* NULL if the device counts no energy */
     double started_s;                           /* when it was made */
     double energy_s, settled_s; /* how long it has measured energy since, and run settled duels */

@@ -179,7 +179,7 @@ void evaluator_free(struct evaluator *evaluator) {
     evaluator_close_other(evaluator);
     evaluator_close_baseline(evaluator);
     evaluator_clear_champion(evaluator);
-    for (int g = 0; g < CASES_MAX; g++)
+    for (int g = 0; g < GOALS_MAX; g++)
         template_free(evaluator->probes[g]);
     template_free(evaluator->held_out);
     evaluator_unload_defaults(evaluator);

@@ -210,6 +210,23 @@ static void add_fault(const struct race_check *check, const struct ptx_finding *
     diagnostics_add_fault(check->evaluation->result->diagnostics, &fault);
 }
 
+/* The most expensive accesses, which come first. What follows an unsupported instruction has
+   addresses that may be wrong. */
+static void add_costs(const struct race_check *check) {
+    const int count = check->is_inexact ? 0 : ptx_racecheck_finding_count(check->racecheck);
+    for (int i = 0; i < count; i++) {
+        const struct ptx_finding *finding = ptx_racecheck_finding(check->racecheck, i);
+        if (!ptx_finding_is_cost(finding->kind))
+            continue;
+        struct diagnostic_cost cost = {
+            .line = finding->line, .count = (int64_t)finding->count, .degree = finding->degree};
+        snprintf(cost.kind, sizeof cost.kind, "%s", ptx_finding_name(finding->kind));
+        snprintf(cost.file, sizeof cost.file, "%s", finding->file);
+        snprintf(cost.text, sizeof cost.text, "%.500s", finding->text);
+        diagnostics_add_cost(check->evaluation->result->diagnostics, &cost);
+    }
+}
+
 /* Fills the failure from the first finding that refuses; `verdict` is that of the call. */
 static bool find_failure(struct race_check *check, const struct small_case *small,
                          enum verdict verdict, struct failure *failure) {
@@ -353,6 +370,7 @@ int evaluation_check_races(struct evaluation *evaluation) {
     check.racecheck = emulated_attach_racecheck(check.device, NULL);
     ptx_racecheck_skip_unsupported(check.racecheck);
     int status = run_cases(&check);
+    add_costs(&check);
     for (int v = 0; v < CASES_MAX; v++)
         unload_variant(&check, v);
     device_close(check.device);

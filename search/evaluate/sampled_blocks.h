@@ -25,7 +25,7 @@ struct sampled_blocks {
     struct device_module *reference, *plain; /* that compute selected blocks; NULL: not loaded */
     double operations;                       /* what a comparison may compute; 0: the default */
     uint64_t blocks_min;                     /* but at least so many blocks; 0: the default */
-    enum { SAMPLED_UNKNOWN, SAMPLED_FIT, SAMPLED_UNFIT } state[CASES_MAX][CASES_MAX]; /* by goal */
+    enum { SAMPLED_UNKNOWN, SAMPLED_FIT, SAMPLED_UNFIT } state[GOALS_MAX][CASES_MAX]; /* by goal */
 };
 
 /* The defaults: some 2 ms of a large GPU's double precision, and the blocks that it runs at once.

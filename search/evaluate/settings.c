@@ -2,6 +2,13 @@
 
 #include "device/device.h"
 
+#include <stdlib.h>
+
+void evaluation_settings_release(struct evaluation_settings *settings) {
+    free(settings->goals);
+    *settings = (struct evaluation_settings){0};
+}
+
 struct template_setting evaluation_setting(const struct template_setting *setting,
                                            const struct device_info *device) {
     struct template_setting on_device = *setting;

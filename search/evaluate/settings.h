@@ -19,10 +19,12 @@ struct evaluation_settings {
     enum minimised minimise; /* by a search's trials; requested ones are scored by latency */
     int goal_count;
     /* These name no device and hold the limits that are set, whatever the device allows. */
-    struct template_setting goals[CASES_MAX];
+    struct template_setting *goals; /* owned */
     struct template_setting
         held_out; /* the cases on which only champions are verified; maybe none */
 };
+
+void evaluation_settings_release(struct evaluation_settings *settings);
 
 /* Returns a setting with the device in it, and the limits reduced to the device's. */
 struct template_setting evaluation_setting(const struct template_setting *setting,

@@ -61,20 +61,40 @@ int answer_read(struct answer *answer, const cJSON *object, struct error *error)
     if (answer->hypothesis == NULL || *answer->hypothesis == '\0')
         return error_input(error, "the answer lacks \"hypothesis\", a text of at most %d bytes",
                            HYPOTHESIS_BYTES);
-    const int changes =
-        (answer->genome != NULL) + (answer->edits != NULL) + (answer->files != NULL);
-    if (changes != 1)
+    const bool changes_files = answer->edits != NULL || answer->files != NULL;
+    if ((answer->genome != NULL) == changes_files)
         return error_input(error,
-                           "the answer has %d of \"genome\", \"edits\" and \"files\": give exactly "
-                           "one",
-                           changes);
+                           "the answer has %s: give a genome, or changes of files, exactly one of "
+                           "both",
+                           changes_files ? "\"genome\" beside \"edits\" or \"files\""
+                                         : "neither \"genome\" nor \"edits\" or \"files\"");
     return answer->genome == NULL || strlen(answer->genome) < GENOME_TEXT_SIZE
                ? 0
                : error_input(error, "the genome is longer than any: give GENE=VALUE,GENE=VALUE");
 }
 
+/* No file is both edited and given whole: one of both would be lost. */
+static int check_apart(const struct answer *answer, struct error *error) {
+    const cJSON *edit;
+    cJSON_ArrayForEach(edit, answer->edits) {
+        const char *name = text_of(edit, "file");
+        if (name != NULL && cJSON_GetObjectItemCaseSensitive(answer->files, name) != NULL)
+            return error_input(error, "%.60s is among \"edits\" and among \"files\": give it once",
+                               name);
+    }
+    return 0;
+}
+
 cJSON *answer_apply(const struct answer *answer, const cJSON *parent, struct error *error) {
-    return answer->genome != NULL  ? NULL
-           : answer->edits != NULL ? edit_blocks(parent, answer->edits, error)
-                                   : edit_files(parent, answer->files, error);
+    if (answer->genome != NULL)
+        return NULL;
+    if (answer->edits == NULL || answer->files == NULL)
+        return answer->edits != NULL ? edit_blocks(parent, answer->edits, error)
+                                     : edit_files(parent, answer->files, error);
+    if (check_apart(answer, error) < 0)
+        return NULL;
+    cJSON *edited = edit_blocks(parent, answer->edits, error);
+    cJSON *changed = edited != NULL ? edit_files(edited, answer->files, error) : NULL;
+    cJSON_Delete(edited);
+    return changed;
 }

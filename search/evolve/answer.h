@@ -19,7 +19,7 @@
 struct answer {
     const char *parent; /* 32 digits */
     const char *hypothesis;
-    const char *genome; /* one of these three */
+    const char *genome; /* or changes of files, of either kind or both: */
     const cJSON *edits, *files;
     int64_t prompt_tokens, completion_tokens;
     double cost;

@@ -36,28 +36,35 @@ int evolve_ask(struct evolve *evolve, struct error *error) {
     return status;
 }
 
-/* Finds which parent the answer changes: the first, or the second of a crossover. */
+/* The goal of the solution that has these files, or -1. */
+static int find_by_hash(const struct evolve *evolve, const char *hash) {
+    for (int g = 0; g < evolve->session.goal_count; g++)
+        if (strcmp(evolve->solutions[g].hash, hash) == 0)
+            return g;
+    return -1;
+}
+
+/* What the answer changes is its parent: the first of the request, the second of a crossover, or
+   any other solution of the run, because a gain may take a step that is slower. */
 static int choose_parent(struct evolve *evolve, struct source_proposal *proposal, const char *hash,
                          struct error *error) {
-    const char *names[] = {proposal->row.parent, proposal->row.other};
-    for (int i = 0; i < 2 && names[i] != NULL; i++) {
-        const int goal = evolve_find_solution(evolve, names[i]);
-        if (goal < 0 || strcmp(evolve->solutions[goal].hash, hash) != 0)
-            continue;
-        if (i == 1) { /* what it changes is its parent */
-            char *first = xstrdup(names[0]);
-            proposal_set(&proposal->row.parent, names[1]);
-            proposal_set(&proposal->row.other, first);
-            free(first);
-            proposal->parent_us = evolve_score(evolve, goal);
-        }
-        proposal->parent_goal = goal;
+    const int goal = find_by_hash(evolve, hash);
+    if (goal < 0)
+        return error_input(error,
+                           "\"parent\" must be the hash of a parent in the request, or of another "
+                           "solution of this run that passed, not \"%.40s\"",
+                           hash);
+    if (goal == proposal->parent_goal)
         return 0;
-    }
-    return error_input(error,
-                       "\"parent\" must be the hash of a parent in the request, not "
-                       "\"%.40s\"",
-                       hash);
+    char *first = xstrdup(proposal->row.parent);
+    const char *name = evolve->solutions[goal].name;
+    const bool is_second = proposal->row.other != NULL && strcmp(proposal->row.other, name) == 0;
+    proposal_set(&proposal->row.parent, name);
+    proposal_set(&proposal->row.other, is_second ? first : NULL);
+    free(first);
+    proposal->parent_goal = goal;
+    proposal->parent_us = evolve_score(evolve, goal);
+    return 0;
 }
 
 /* Reads what an answer says beside its change. */

@@ -113,9 +113,11 @@ static int place_solutions(void *context, struct session *session, struct error 
         return -1;
     free(session->config->template_folder); /* solutions are added to the run's own copy */
     session->config->template_folder = xstrdup(config->template_folder);
-    struct solution_names known;
-    int status = template_solutions(config->template_folder, &known, error);
-    evolve->unsearched = status == 0 ? known.count - config->solution_count : 0;
+    char **names;
+    int count;
+    int status = template_solutions(config->template_folder, &names, &count, error);
+    path_list_free(names, count);
+    evolve->unsearched = status == 0 ? count - config->solution_count : 0;
     if (status == 0)
         status = path_join(path, session->run_dir, "solutions", error);
     if (status == 0) {
@@ -210,7 +212,7 @@ void evolve_free(struct evolve *evolve) {
     for (int i = 0; i < evolve->count; i++)
         free_proposal(evolve->proposals[i]);
     free(evolve->proposals);
-    for (int g = 0; g < CASES_MAX; g++)
+    for (int g = 0; g < GOALS_MAX; g++)
         cJSON_Delete(evolve->solutions[g].files);
     free(evolve);
 }

@@ -50,7 +50,7 @@ struct evolve {
     struct session session;
     struct solution_store *store;
     struct proposer *proposer;
-    struct evolved_solution solutions[CASES_MAX]; /* as many as the session has goals */
+    struct evolved_solution solutions[GOALS_MAX]; /* as many as the session has goals */
     struct source_proposal **proposals;           /* by number, from 1 */
     int count;
     int unsearched; /* solutions in the run's template that are not of the run */
@@ -129,6 +129,23 @@ int evolve_take_duel(struct evolve *evolve, struct source_proposal *proposal,
                      const struct trial_result *result, struct error *error);
 /* Chooses the champion among the solutions that the run started with, once they are tuned. */
 int evolve_choose_start(struct evolve *evolve, struct error *error);
+
+/* ---- domain.c ---- */
+
+/* Refuses a solution that admits fewer of the problem's probe cases than the one that it changes.
+ */
+int evolve_check_domain(const struct template *changed, const struct template *parent,
+                        const struct template_setting *setting, struct error *refusal);
+
+/* ---- costs.c ---- */
+
+/* Stores what the first trial of a solution that the run started with says of memory accesses, in
+   the batch of its outcome. */
+int evolve_keep_costs(struct evolve *evolve, const struct trial_result *result,
+                      struct error *error);
+/* What is known of a solution's memory accesses, an array; the caller frees it. NULL with `error`.
+ */
+cJSON *evolve_costs(const struct evolve *evolve, int goal, struct error *error);
 
 /* ---- request.c ---- */
 

@@ -99,10 +99,15 @@ static const struct source_proposal *find_same(const struct evolve *evolve, cons
     return NULL;
 }
 
-static int check_new(const struct evolve *evolve, const char *hash, struct error *error) {
+static int check_new(const struct evolve *evolve, const char *hash, int parent,
+                     struct error *error) {
     for (int g = 0; g < evolve->session.goal_count; g++)
         if (strcmp(evolve->solutions[g].hash, hash) == 0)
-            return error_input(error, "the files are those of the solution %s: nothing changes",
+            return error_input(error,
+                               g == parent
+                                   ? "the files are those of the solution %s: nothing changes"
+                                   : "the files are those of the solution %s, which it does not "
+                                     "change: it was proposed before",
                                evolve->solutions[g].name);
     const struct source_proposal *same = find_same(evolve, hash);
     return same == NULL
@@ -130,7 +135,7 @@ static int describe_solution(struct evolve *evolve, struct source_proposal *prop
     if (solution_files_check(name, proposal->files, refusal) < 0)
         return -1;
     hash_print(edit_hash(proposal->files), hash);
-    if (check_new(evolve, hash, refusal) < 0)
+    if (check_new(evolve, hash, proposal->parent_goal, refusal) < 0)
         return -1;
     char *diff = edit_diff(evolve->solutions[proposal->parent_goal].files, proposal->files);
     proposal_set(&proposal->row.solution, name);
@@ -154,9 +159,11 @@ static int load_solution(struct evolve *evolve, struct source_proposal *proposal
     if (proposal->template == NULL)
         return -1;
     proposal->genome = genome_default(proposal->template->space);
-    return space_check(proposal->template->space, &proposal->genome, &broken)
-               ? 0
-               : error_input(refusal, "its default genome violates a constraint: %s", broken.text);
+    if (!space_check(proposal->template->space, &proposal->genome, &broken))
+        return error_input(refusal, "its default genome violates a constraint: %s", broken.text);
+    setting.solution = NULL;
+    return evolve_check_domain(proposal->template,
+                               session->templates[proposal->parent_goal], &setting, refusal);
 }
 
 static void submit_first(struct evolve *evolve, struct source_proposal *proposal) {

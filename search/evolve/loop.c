@@ -76,7 +76,8 @@ static struct source_proposal *find_proposal(const struct evolve *evolve, int64_
 static int tell(struct evolve *evolve, struct source_proposal *proposal,
                 const struct trial_result *result, struct error *error) {
     const struct evolution *evolution = evolve->session.evolutions[result->goal];
-    if (session_tell(&evolve->session, result, error) < 0)
+    if (evolve_keep_costs(evolve, result, error) < 0 ||
+        session_tell(&evolve->session, result, error) < 0)
         return -1;
     return proposal == NULL || /* submitted again, against another champion */
                    evolution_genome_state(evolution, &result->genome) != GENOME_OBSERVED

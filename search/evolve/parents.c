@@ -43,7 +43,7 @@ static int print_niche(const struct evolve *evolve, int goal, char niche[NICHE_S
 }
 
 /* Inserts a solution in the order of scores, unless its niche has a faster one. */
-static void offer(struct elite elites[CASES_MAX], int *count, const struct elite *offered) {
+static void offer(struct elite elites[GOALS_MAX], int *count, const struct elite *offered) {
     int at = 0;
     while (at < *count && elites[at].score_us <= offered->score_us) {
         if (strcmp(elites[at].niche, offered->niche) == 0)
@@ -59,7 +59,7 @@ static void offer(struct elite elites[CASES_MAX], int *count, const struct elite
     elites[at] = *offered;
 }
 
-static int find_elites(const struct evolve *evolve, struct elite elites[CASES_MAX],
+static int find_elites(const struct evolve *evolve, struct elite elites[GOALS_MAX],
                        struct error *error) {
     int count = 0;
     for (int g = 0; g < evolve->session.goal_count; g++) {
@@ -83,7 +83,7 @@ static int pick(struct random *random, int count) {
 
 int evolve_choose_parents(struct evolve *evolve, int64_t number, int parents[2],
                           struct error *error) {
-    struct elite *elites = xcalloc(CASES_MAX, sizeof *elites);
+    struct elite *elites = xcalloc(GOALS_MAX, sizeof *elites);
     struct random random;
     const int count = find_elites(evolve, elites, error);
     int chosen = count < 0 ? -1 : 1;

@@ -175,6 +175,7 @@ static cJSON *history_json(const struct evolve *evolve) {
         cJSON *one = cJSON_CreateObject();
         cJSON_AddNumberToObject(one, "number", (double)row->number);
         json_add(one, "parent=%s", row->parent);
+        add_text_or_null(one, "hash", row->goal != NO_GOAL ? row->hash : NULL);
         add_text_or_null(one, "hypothesis", row->hypothesis);
         add_text_or_null(one, "verdict", row->verdict);
         add_text_or_null(one, "reason", row->reason);
@@ -286,7 +287,9 @@ static cJSON *insights_json(const struct evolve *evolve, int goal, struct error 
                            : 0;
     store_trial_free(trial);
     cJSON_AddItemToObject(object, "faults", faults_json(evolve));
-    if (status == 0)
+    cJSON *costs = status == 0 ? evolve_costs(evolve, goal, error) : NULL;
+    cJSON_AddItemToObject(object, "costs", costs);
+    if (costs != NULL)
         return object;
     cJSON_Delete(object);
     return NULL;

@@ -78,22 +78,24 @@ static int write_kernels(const struct export *export, struct error *error) {
     return 0;
 }
 
+static bool exports_solution(const struct export *export, const char *name) {
+    for (int s = 0; s < export->solution_count; s++)
+        if (strcmp(export->solutions[s]->solution, name) == 0)
+            return true;
+    return false;
+}
+
 /* Removes the solutions that the export has not from the copy of their problem. */
 static int remove_solutions(const struct export *export, const char *folder, struct error *error) {
-    struct solution_names all;
-    if (template_solutions(folder, &all, error) < 0)
-        return -1;
-    for (int i = 0; i < all.count; i++) {
-        char path[PATH_SIZE];
-        int s = 0;
-        while (s < export->solution_count &&
-               strcmp(export->solutions[s]->solution, all.names[i]) != 0)
-            s++;
-        if (s == export->solution_count &&
-            (path_join(path, folder, all.names[i], error) < 0 || path_remove_tree(path, error) < 0))
-            return -1;
-    }
-    return 0;
+    char **names, path[PATH_SIZE];
+    int count;
+    int status = template_solutions(folder, &names, &count, error);
+    for (int i = 0; i < count && status == 0; i++)
+        if (!exports_solution(export, names[i]) &&
+            (path_join(path, folder, names[i], error) < 0 || path_remove_tree(path, error) < 0))
+            status = -1;
+    path_list_free(names, count);
+    return status;
 }
 
 /* template/NAME and template/lib, as template_load expects them. */

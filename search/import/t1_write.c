@@ -110,6 +110,23 @@ static int add_extents(struct importer *importer, cJSON *launch, struct error *e
     return status;
 }
 
+/* Bytes of dynamic shared memory, which parameters may decide. */
+static int add_shared_memory(struct importer *importer, cJSON *launch, struct error *error) {
+    char *text =
+        importer_expression(cJSON_GetObjectItemCaseSensitive(importer->kernel, "SharedMemory"));
+    char *printed = xmalloc(EXPRESSION_TEXT_MAX);
+    int status = text == NULL ? 0
+                              : import_number(&importer->space, text, &importer->problem_sizes,
+                                              printed, error);
+    if (text != NULL && status == 0)
+        cJSON_AddStringToObject(launch, "smem", printed);
+    if (status < 0)
+        error_prefix(error, "%s: SharedMemory", importer->document->file);
+    free(printed);
+    free(text);
+    return status;
+}
+
 static void add_compiler_options(struct importer *importer) {
     static const char *const allowed[] = {
         "--use_fast_math", "-use_fast_math", "--maxrregcount=", "-D", "-U",
@@ -296,7 +313,6 @@ static int read_head(struct importer *importer, struct error *error) {
 
 static int build_template(struct importer *importer, const char *source, struct error *error) {
     const char *kernel = importer_text(importer->kernel, "KernelName");
-    const cJSON *shared = cJSON_GetObjectItemCaseSensitive(importer->kernel, "SharedMemory");
     char expression[KERNEL_TEXT_SIZE];
     cJSON *launch = cJSON_CreateObject(), *dimension, *values;
     importer->template = cJSON_CreateObject();
@@ -326,9 +342,9 @@ static int build_template(struct importer *importer, const char *source, struct 
         cJSON_Delete(arguments);
         return -1;
     }
-    if (cJSON_IsNumber(shared))
-        cJSON_AddNumberToObject(launch, "smem", shared->valuedouble);
     cJSON_AddItemToObject(launch, "arguments", arguments);
+    if (add_shared_memory(importer, launch, error) < 0)
+        return -1;
     snprintf(expression, sizeof expression, "%.0f", importer->elements);
     cJSON_AddStringToObject(importer->template, "operations", expression);
     snprintf(expression, sizeof expression, "%.0f", importer->bytes);

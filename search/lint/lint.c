@@ -51,6 +51,7 @@ void lint_free(struct lint *lint) {
         return;
     evaluator_free(lint->evaluator);
     compiler_free(lint->compiler);
+    evaluation_settings_release(&lint->settings);
     if (lint->device != NULL)
         device_close(lint->device);
     free(lint->findings);

@@ -56,6 +56,9 @@ void verdict_print_counts(const int64_t counts[VERDICT_COUNT], int64_t raced, ch
 
 enum { REASON_SIZE = 512, CHECKS_SIZE = 512, USES_SIZE = 256, CASES_MAX = 64, SAMPLES_MAX = 256 };
 
+/* Of a run: a goal is a solution for a case, or for all cases together. */
+enum { GOALS_MAX = 256 };
+
 struct resources {
     int registers;   /* per thread */
     int smem_bytes;  /* per block, static and dynamic */

@@ -11,13 +11,13 @@ static void close_file(int file) {
 }
 
 void champion_images_init(struct champion_images *champions) {
-    for (int goal = 0; goal < CASES_MAX; goal++)
+    for (int goal = 0; goal < GOALS_MAX; goal++)
         for (int i = 0; i < CHAMPION_IMAGES_PER_GOAL; i++)
             champions->items[goal][i].file = -1;
 }
 
 void champion_images_release(struct champion_images *champions) {
-    for (int goal = 0; goal < CASES_MAX; goal++)
+    for (int goal = 0; goal < GOALS_MAX; goal++)
         for (int i = 0; i < CHAMPION_IMAGES_PER_GOAL; i++)
             close_file(champions->items[goal][i].file);
     champion_images_init(champions);

@@ -21,7 +21,7 @@ struct champion_images {
     struct {
         struct genome genome;
         int file;                                 /* of pool/image_file.h; -1: none */
-    } items[CASES_MAX][CHAMPION_IMAGES_PER_GOAL]; /* newest first */
+    } items[GOALS_MAX][CHAMPION_IMAGES_PER_GOAL]; /* newest first */
 };
 
 void champion_images_init(struct champion_images *champions);

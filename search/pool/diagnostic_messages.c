@@ -15,6 +15,15 @@ static const struct field fault_fields[] = {
     FIELD(struct diagnostic_fault, INT, line),  FIELD(struct diagnostic_fault, INT, other_line),
     FIELD(struct diagnostic_fault, TEXT, text), {0},
 };
+static const struct field cost_fields[] = {
+    FIELD(struct diagnostic_cost, TEXT, kind),
+    FIELD(struct diagnostic_cost, TEXT, file),
+    FIELD(struct diagnostic_cost, INT, line),
+    FIELD(struct diagnostic_cost, INT64, count),
+    FIELD(struct diagnostic_cost, DOUBLE, degree),
+    FIELD(struct diagnostic_cost, TEXT, text),
+    {0},
+};
 
 /* Unlike other numbers these may be infinite or NaN. */
 static void add_double(cJSON *object, const char *name, double value) {
@@ -39,6 +48,7 @@ cJSON *message_print_diagnostics(const struct diagnostics *diagnostics) {
     cJSON *object = cJSON_CreateObject();
     cJSON *wrong = cJSON_AddArrayToObject(object, "wrong");
     cJSON *faults = cJSON_AddArrayToObject(object, "faults");
+    cJSON *costs = cJSON_AddArrayToObject(object, "costs");
     cJSON_AddItemToObject(object, "log",
                           diagnostics->log != NULL ? cJSON_CreateString(diagnostics->log)
                                                    : cJSON_CreateNull());
@@ -51,6 +61,8 @@ cJSON *message_print_diagnostics(const struct diagnostics *diagnostics) {
     }
     for (int i = 0; i < diagnostics->fault_count; i++)
         cJSON_AddItemToArray(faults, message_print_fields(fault_fields, &diagnostics->faults[i]));
+    for (int i = 0; i < diagnostics->cost_count; i++)
+        cJSON_AddItemToArray(costs, message_print_fields(cost_fields, &diagnostics->costs[i]));
     return object;
 }
 
@@ -58,6 +70,7 @@ struct diagnostics *message_read_diagnostics(const cJSON *object, bool *ok) {
     struct diagnostics *diagnostics = diagnostics_new();
     const cJSON *wrong = message_array(object, "wrong", 0, WRONG_ELEMENTS_MAX, ok);
     const cJSON *faults = message_array(object, "faults", 0, DIAGNOSED_FAULTS_MAX, ok);
+    const cJSON *costs = message_array(object, "costs", 0, DIAGNOSED_COSTS_MAX, ok);
     const cJSON *log = message_member(object, "log", ok);
     const cJSON *item;
     *ok = *ok && (cJSON_IsNull(log) || cJSON_IsString(log));
@@ -72,5 +85,7 @@ struct diagnostics *message_read_diagnostics(const cJSON *object, bool *ok) {
     }
     cJSON_ArrayForEach(item, faults) message_read_fields(
         fault_fields, item, &diagnostics->faults[diagnostics->fault_count++], ok);
+    cJSON_ArrayForEach(item, costs)
+        message_read_fields(cost_fields, item, &diagnostics->costs[diagnostics->cost_count++], ok);
     return diagnostics;
 }

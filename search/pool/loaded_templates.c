@@ -23,6 +23,7 @@ bool loaded_config_is(const struct loaded_config *loaded, const char *path,
 }
 
 void loaded_config_release(struct loaded_config *loaded) {
+    evaluation_settings_release(&loaded->settings);
     config_free(loaded->config);
     free(loaded->path);
     free(loaded->template_folder);

@@ -132,7 +132,7 @@ static void read_genome(const cJSON *object, struct genome *genome, bool *ok) {
 }
 
 static void check_goal(int goal, bool *ok) {
-    *ok = *ok && goal >= 0 && goal < CASES_MAX;
+    *ok = *ok && goal >= 0 && goal < GOALS_MAX;
 }
 
 /* ---- messages ---- */

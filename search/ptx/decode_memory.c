@@ -174,6 +174,20 @@ DECODE(store) {
                                            : decode_load_or_store(decoder, instruction, true);
 }
 
+/* discard{.global}.L2 [a], 128 */
+DECODE(discard) {
+    struct access *access = &instruction->as.access;
+    uint32_t places[1];
+    access->space = take_space(decoder, SPACE_GENERIC);
+    if (!take_modifier(decoder, "L2") || expect_operands(decoder, 2, 2) < 0)
+        return decode_fail(decoder, "unsupported form");
+    const struct operand *bytes = operand_at(decoder, 1);
+    if (bytes->kind != OPERAND_INTEGER || bytes->bits != DISCARDED_BYTES)
+        return decode_fail(decoder, "discard takes 128 bytes");
+    places[0] = decode_address(decoder, operand_at(decoder, 0), access);
+    return emit_instruction(decoder, instruction, places, 1);
+}
+
 /* Operands: the base, then the result, b and c of each of `count` elements. */
 static int emit_atomic(struct decoder *decoder, struct instruction *instruction, int first,
                        int sources, int count) {

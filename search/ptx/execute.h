@@ -46,6 +46,7 @@ EXECUTE(barrier);
 /* execute_memory.c */
 EXECUTE(load);
 EXECUTE(store);
+EXECUTE(discard);
 /* execute_atomic.c */
 EXECUTE(atomic);
 EXECUTE(atomic_wide);

@@ -371,3 +371,22 @@ EXECUTE(store) {
     count_access(warp, access, true, pointers, mask, bytes);
     return ACTION_NEXT;
 }
+
+/* What discarded bytes hold is undefined until they are written again (PTX ISA 9.7.9.20): here a
+   pattern, so that a kernel which discards its results is wrong. Operand: base. */
+EXECUTE(discard) {
+    const struct access *access = &instruction->as.access;
+    const void *base =
+        access->base_bytes ? operand_pointer(warp, instruction->operands[0]) : NULL;
+    uint64_t addresses[LANES];
+    int hint = -1;
+    lane_addresses(access, base, mask, addresses);
+    FOR_EACH_LANE(lane, mask) {
+        uint8_t *line = translate_address(warp, instruction, access->space, (int)lane,
+                                          addresses[lane], DISCARDED_BYTES, true, &hint);
+        if (line == NULL)
+            return ACTION_FAULT;
+        memset(line, 0xd5, DISCARDED_BYTES);
+    }
+    return ACTION_NEXT;
+}

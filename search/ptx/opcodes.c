@@ -58,7 +58,7 @@ static const struct opcode opcodes[] = {
     {"fence", decode_fence, execute_fence},
     {"prefetch", decode_nop, NULL},
     {"prefetchu", decode_nop, NULL},
-    {"discard", decode_nop, NULL},
+    {"discard", decode_discard, execute_discard},
     {"applypriority", decode_nop, NULL},
     {"griddepcontrol", decode_griddepcontrol, execute_griddepcontrol_wait},
     {"pmevent", decode_nop, NULL},

@@ -39,6 +39,7 @@ DECODE(griddepcontrol);
 DECODE(createpolicy);
 DECODE(load);
 DECODE(store);
+DECODE(discard);
 DECODE(atomic);
 DECODE(cp);
 DECODE(ldmatrix);

@@ -72,6 +72,8 @@ enum reduction {
 /* Which threads an atomic, a strong access or a fence orders; the system counts as the device. */
 enum memory_scope { SCOPE_BLOCK, SCOPE_CLUSTER, SCOPE_DEVICE, SCOPES };
 
+enum { DISCARDED_BYTES = 128 }; /* by a lane's discard */
+
 /* A load, store or atomic. The address is base + offset, or offset alone. */
 struct access {
     enum space space;

@@ -367,11 +367,21 @@ void instrument_launch_begin(struct ptx_racecheck *racecheck, const struct clust
     }
 }
 
+/* The last warp of a block may have fewer threads than lanes. */
+static void note_missing_lanes(struct vector_clocks *clocks, const struct cluster *cluster) {
+    const struct block *block = cluster->blocks;
+    uint32_t threads = block->thread_count % LANES;
+    for (int rank = 0; rank < cluster->count && threads > 0; rank++)
+        vector_clock_lanes_missing(clocks, (rank + 1) * block->warp_count - 1,
+                                   UINT32_MAX << threads);
+}
+
 void instrument_cluster_begin(struct cluster *cluster) {
     struct ptx_racecheck *racecheck = cluster->blocks->racecheck;
     int warps = cluster->count * cluster->blocks->warp_count;
     struct cluster_shadow *cluster_shadow = cluster_shadow_of(cluster->blocks);
     vector_clock_unit_begin(&racecheck->clocks, cluster->slot);
+    note_missing_lanes(&racecheck->clocks, cluster);
     memset(cluster_shadow->barrier_visits, 0,
            (size_t)warps * BARRIERS_MAX * sizeof *cluster_shadow->barrier_visits);
     memset(cluster_shadow->barrier_phases, 0,

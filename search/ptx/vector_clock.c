@@ -176,6 +176,14 @@ static void raise_engine_times(uint32_t engine_times[32], uint32_t mask, uint32_
             engine_times[i] = time;
 }
 
+void vector_clock_lanes_missing(struct vector_clocks *clocks, int actor, uint32_t mask) {
+    uint32_t(*lanes)[32] = clocks->current->lanes[actor];
+    for (int i = 0; i < 32; i++)
+        for (int j = 0; j < 32; j++)
+            if (mask >> j & 1)
+                lanes[i][j] = UINT32_MAX;
+}
+
 void vector_clock_join_lanes(struct vector_clocks *clocks, int actor, uint32_t mask) {
     uint32_t(*lanes)[32] = clocks->current->lanes[actor],
     *engine_times = clocks->current->engine_times[actor];

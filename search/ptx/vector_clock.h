@@ -111,6 +111,8 @@ static inline int vector_clock_engine(const struct vector_clocks *clocks) {
     return clocks->actors - 1;
 }
 
+/* Lanes that the actor's warp does not have, for the running unit: no access waits for them. */
+void vector_clock_lanes_missing(struct vector_clocks *clocks, int actor, uint32_t mask);
 /* The lanes of `mask` synchronised with each other. */
 void vector_clock_join_lanes(struct vector_clocks *clocks, int actor, uint32_t mask);
 /* The actor arrives at an object: its clock is joined when the phase completes. */

@@ -168,11 +168,11 @@ static void refresh_held(struct consumer *consumer) {
 
 /* The protocol's other fields (files, a baseline's command) are for processes of one host. */
 static bool names_no_file(const struct trial_request *request) {
-    bool plain = request->goal >= 0 && request->goal < CASES_MAX && !request->under_tool &&
+    bool plain = request->goal >= 0 && request->goal < GOALS_MAX && !request->under_tool &&
                  !request->profiled && request->duel_blocks == 0 &&
                  request->opponent.baseline.count == 0 &&
                  request->opponent.implementation == NULL && request->opponent.goal >= 0 &&
-                 request->opponent.goal < CASES_MAX;
+                 request->opponent.goal < GOALS_MAX;
     for (int c = 0; c < CASES_MAX; c++)
         plain = plain && request->sources[c] == NULL && request->opponent.sources[c] == NULL &&
                 request->cubins[c] == NULL && request->opponent.cubins[c] == NULL;

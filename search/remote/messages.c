@@ -197,8 +197,9 @@ static int read_champions(const struct json *root, struct run_description *descr
         json_is_array(&champions, error) < 0)
         return -1;
     int count = json_count(&champions);
-    if (count > CASES_MAX)
-        return json_error(&champions, error, "must have at most %d champions", CASES_MAX);
+    if (count > GOALS_MAX)
+        return json_error(&champions, error, "must have at most %d champions", GOALS_MAX);
+    description->champions = xcalloc((size_t)count, sizeof *description->champions);
     for (; description->champion_count < count; description->champion_count++) {
         struct json champion = json_at(&champions, description->champion_count);
         if (read_message(&champion, PROTOCOL_CHAMPION, &message, error) < 0)
@@ -259,8 +260,10 @@ int run_description_parse(struct run_description *description, const char *text,
 
 void run_description_release(struct run_description *description) {
     free(description->files);
+    free(description->champions);
     description->files = NULL;
-    description->file_count = 0;
+    description->champions = NULL;
+    description->file_count = description->champion_count = 0;
 }
 
 /* ---- heartbeats ---- */

@@ -50,7 +50,7 @@ struct run_description {
     int file_count;
     struct run_file *files; /* owned */
     int champion_count;     /* accepted since the coordinator started, one per goal */
-    struct trial_champion champions[CASES_MAX];
+    struct trial_champion *champions; /* owned */
 };
 
 char *run_description_print(const struct run_description *description);

@@ -268,8 +268,12 @@ static void remote_pool_set_champion(struct pool *pool, const struct trial_champ
     int at = 0;
     while (at < description->champion_count && description->champions[at].goal != champion->goal)
         at++;
+    if (at == description->champion_count) {
+        description->champions =
+            xgrow(description->champions, (size_t)at, sizeof *description->champions);
+        description->champion_count++;
+    }
     description->champions[at] = *champion;
-    description->champion_count += at == description->champion_count;
     remote->last_described = 0;
 }
 

@@ -231,8 +231,8 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
 
 int page_add_goals(const struct page *page, cJSON *to, int r, struct error *error) {
     const struct run_data *run = page->runs[r];
-    struct scatter_note notes[CASES_MAX];
-    int weightiest[CASES_MAX];
+    struct scatter_note notes[GOALS_MAX];
+    int weightiest[GOALS_MAX];
     struct size_limits limits = page_size_limits(page);
     int status = 0;
     for (int g = 0; g < run->goal_count; g++) {

@@ -20,7 +20,7 @@ static double rounded(double number) {
 
 static void add_facts(cJSON *to, const struct run_data *run) {
     char when[64], duration[64];
-    double gains[CASES_MAX];
+    double gains[GOALS_MAX];
     int compared = 0, champions = 0;
     int64_t tried = run->counts.observed - run->counts.verdicts[VERDICT_FILTERED];
     print_when(run->created, when);
@@ -30,7 +30,7 @@ static void add_facts(cJSON *to, const struct run_data *run) {
         int first = run->goals[g].first;
         for (int i = 0; i < run->goals[g].champion_count; i++)
             champions += !run->goals[g].champions[i].again;
-        if (champion != NULL && first >= 0 && compared < CASES_MAX)
+        if (champion != NULL && first >= 0 && compared < GOALS_MAX)
             gains[compared++] = run->rows[first].score_us / champion->score_us;
     }
     add_text(to, "path", run->path);

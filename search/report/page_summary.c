@@ -75,7 +75,7 @@ static int add_goal(const struct page *page, cJSON *goals, struct store *store,
 static int add_summary(const struct page *page, cJSON *root, struct store *store,
                        struct run_history *history, struct error *error) {
     struct store_counts counts;
-    struct store_clocks clocks[CASES_MAX];
+    struct store_clocks clocks[GOALS_MAX];
     char *device = NULL;
     char *note = NULL;
     if (judge_note(store, &note, error) < 0 || store_count(store, &counts, error) < 0 ||

@@ -4,7 +4,7 @@
  * trials each is a dot; with many, champions and elites are dots and all trials are counted in
  * bins, so that the file stays small and no trial is omitted.
  *
- *     struct scatter_note notes[CASES_MAX];
+ *     struct scatter_note notes[GOALS_MAX];
  *     char *json = scatter_json(run, first_genes, dots_max, rows, notes);
  *     if (notes[0].picture != NULL)
  *         puts(notes[0].picture);

@@ -295,7 +295,7 @@ int replay_targets_read(struct replay_targets *targets, const char *from,
                                        .config_path = xcalloc(1, PATH_SIZE),
                                        .template_folder = xcalloc(1, PATH_SIZE),
                                        .scratch = xcalloc(1, PATH_SIZE),
-                                       .items = xcalloc(CASES_MAX, sizeof *targets->items)};
+                                       .items = xcalloc(GOALS_MAX, sizeof *targets->items)};
     if (path_join(manifest, from, "manifest.json", error) < 0)
         return -1;
     if (!path_exists(manifest))

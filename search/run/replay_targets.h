@@ -39,7 +39,7 @@ struct replay_targets {
     char *config_path, *template_folder; /* for workers */
     char *scratch; /* a temporary folder for an exported kernel; empty for a run */
     int count;
-    struct replay_target *items; /* room for CASES_MAX, so that none moves; owned */
+    struct replay_target *items; /* room for GOALS_MAX, so that none moves; owned */
 };
 
 /* In place of a goal: all cases, those whose board has no such rank left out; or the first ones. In

@@ -18,7 +18,8 @@ static void add_goals(const struct config *config, cJSON *object) {
 
 cJSON *definitions_new(const struct config *config, const struct device_info *device) {
     const struct template *shapes = config->shapes;
-    struct solution_names known;
+    char **names;
+    int count;
     struct error ignored = {0};
     cJSON *list = cJSON_CreateArray(), *object = cJSON_CreateObject();
     cJSON_AddItemToArray(list, object);
@@ -26,9 +27,10 @@ cJSON *definitions_new(const struct config *config, const struct device_info *de
     json_add(object, "device=%s sm_count=%d smem_limit=%d predicts=%hhd", device->name,
              device->sm_count, config_smem_limit(config, device), device->predicts);
     cJSON *solutions = cJSON_AddArrayToObject(object, "solutions");
-    if (template_solutions(config->template_folder, &known, &ignored) == 0)
-        for (int i = 0; i < known.count; i++)
-            cJSON_AddItemToArray(solutions, cJSON_CreateString(known.names[i]));
+    template_solutions(config->template_folder, &names, &count, &ignored);
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(solutions, cJSON_CreateString(names[i]));
+    path_list_free(names, count);
     add_goals(config, object);
     cJSON_AddItemToObject(object, "description",
                           cJSON_Duplicate(json_root(&shapes->document).value, true));

@@ -35,7 +35,7 @@ struct evaluation_judge {
     struct proposals *proposals;
     struct answer_cache *cache;
     struct client_bests *bests;
-    struct champion champions[CASES_MAX]; /* by goal */
+    struct champion champions[GOALS_MAX]; /* by goal */
     struct running_list running;
     struct profile_process *profile; /* NULL: none runs */
     struct running *profiled;        /* whose profile it is */

@@ -93,7 +93,7 @@ int session_start_goals(struct session *session, const struct device_info *devic
     const struct config *config = session->config;
     session->goal_to_sanitize = -1;
     session->goal_count = config_goal_count(config);
-    session->recent = xcalloc(CASES_MAX, sizeof *session->recent);
+    session->recent = xcalloc(GOALS_MAX, sizeof *session->recent);
     for (int g = 0; g < session->goal_count; g++) {
         session->templates[g] = config_load_template(config, g, device, error);
         if (session->templates[g] == NULL ||

@@ -17,8 +17,8 @@ struct remeasurement {
     struct session *session;
     struct elite *elites; /* the outdated ones, goal by goal, the best first */
     int count, measured_count, dropped;
-    struct member best[CASES_MAX]; /* of the goal's elites with current figures; score 0: none */
-    int in_flight[CASES_MAX];
+    struct member best[GOALS_MAX]; /* of the goal's elites with current figures; score 0: none */
+    int in_flight[GOALS_MAX];
 };
 
 /* ---- what is outdated ---- */
@@ -194,7 +194,7 @@ static int record_champion(void *context, const struct store_champion *champion,
 /* Records the champions on the new figures. This also runs when nothing was remeasured: an earlier
    session may have been killed between its last elite and this step. */
 static int record_champions(struct session *session, struct error *error) {
-    struct store_champion last[CASES_MAX];
+    struct store_champion last[GOALS_MAX];
     for (int goal = 0; goal < session->goal_count; goal++)
         last[goal] = (struct store_champion){.trial = STORE_NO_TRIAL};
     if (store_champions(session->store, record_champion, last, error) < 0)

@@ -74,10 +74,10 @@ struct session {
     int workers_lock; /* file descriptor that our workers inherit: the lock is free when the last
                          of them has exited; -1: not taken */
     int goal_count;
-    struct template *templates[CASES_MAX];
-    struct evolution *evolutions[CASES_MAX];
-    char *seeds[CASES_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
-    char *predicted[CASES_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
+    struct template *templates[GOALS_MAX];
+    struct evolution *evolutions[GOALS_MAX];
+    char *seeds[GOALS_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
+    char *predicted[GOALS_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
     int64_t next_number;        /* of a trial; a salvaged run lacks some numbers */
     int64_t asked, observed;    /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
@@ -93,21 +93,21 @@ struct session {
         double accepted_s;  /* when it was accepted; 0: in an earlier session */
         int64_t sanitized;  /* the last champion that ran under compute-sanitizer */
         int accepted_count; /* champions accepted in this session */
-    } champions[CASES_MAX];
-    double default_us[CASES_MAX];  /* score of the default genome; 0: unknown */
-    double baseline_us[CASES_MAX]; /* the baseline's geometric mean over the cases; 0: none */
+    } champions[GOALS_MAX];
+    double default_us[GOALS_MAX];  /* score of the default genome; 0: unknown */
+    double baseline_us[GOALS_MAX]; /* the baseline's geometric mean over the cases; 0: none */
     double
-        within_default_smem_us[CASES_MAX]; /* best score within the default shared memory limit
+        within_default_smem_us[GOALS_MAX]; /* best score within the default shared memory limit
                                    (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
     struct {
         int64_t observed;     /* trials of the goal with an outcome */
         int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
-    } gains[CASES_MAX];
+    } gains[GOALS_MAX];
     struct recent_scores *recent; /* by goal: outcomes, by which rivals share the budget; owned */
     /* Of a run whose solutions are judged apart from what judges them: their config, and by goal
        the solution's folder. NULL: the workers' own. Owned. */
-    char *solution_config, *folders[CASES_MAX];
+    char *solution_config, *folders[GOALS_MAX];
     struct sent_trial *sent; /* in flight to other folders (session_places.c); owned */
     int sent_count;
 };

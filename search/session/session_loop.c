@@ -58,12 +58,19 @@ static struct trial_champion describe_champion(const struct session *session, in
                                    .within_default_smem_us = session->within_default_smem_us[goal]};
 }
 
+static bool is_default_genome(const struct session *session, int goal,
+                              const struct genome *genome) {
+    const struct genome preset = genome_default(session->templates[goal]->space);
+    return genome_equal(genome, &preset);
+}
+
 void session_submit(struct session *session, int64_t number, int goal, const struct genome *genome,
                     const struct member *champion) {
     struct trial_request request = {
         .number = number,
         .genome = *genome,
         .seed = session->config->seed * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)number,
+        .diagnosed = session->solution_config != NULL && is_default_genome(session, goal, genome),
     };
     if (session->settings.recording) {
         request.full = true;
@@ -344,7 +351,7 @@ static double worker_absence_limit_s(const struct session *session) {
 static int run_loop(void *context, struct session *session, struct progress *progress,
                     struct error *error) {
     (void)context;
-    bool exhausted[CASES_MAX] = {false};
+    bool exhausted[GOALS_MAX] = {false};
     bool nothing_left = false;
     double last_worker_s = clock_seconds();
     session_set_phase(session, PHASE_SEARCHING, "");

@@ -16,7 +16,7 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
-enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * CASES_MAX, META_NAME_SIZE = 32 };
+enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * GOALS_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define PREDICTED_META "predicted:%d"
@@ -34,21 +34,22 @@ static char *print_devices(const struct pool *pool) {
     return text;
 }
 
-/* Names of settings that are numbered. */
+/* Names of goals, and of settings that are numbered. */
 struct start_names {
+    char goals[GOALS_MAX][CASE_NAME_SIZE];
     char hints[SOLUTIONS_MAX][HINTS_MAX][HINT_META_SIZE];
-    char seeds[CASES_MAX][META_NAME_SIZE], predicted[CASES_MAX][META_NAME_SIZE];
+    char seeds[GOALS_MAX][META_NAME_SIZE], predicted[GOALS_MAX][META_NAME_SIZE];
 };
 
 int session_store_create(struct session *session, struct error *error) {
     struct config *config = session->config;
     const struct device_info *device = pool_device(session->pool);
     char hash[HASH_TEXT_SIZE];
-    char names[CASES_MAX][CASE_NAME_SIZE];
-    const char *goals[CASES_MAX];
+    struct start_names *start_names = xcalloc(1, sizeof *start_names);
+    const char *goals[GOALS_MAX];
     for (int g = 0; g < session->goal_count; g++) {
-        config_goal_name(config, g, names[g]);
-        goals[g] = names[g];
+        config_goal_name(config, g, start_names->goals[g]);
+        goals[g] = start_names->goals[g];
     }
     char *device_line = protocol_print_device(device);
     char *devices = print_devices(session->pool);
@@ -82,7 +83,6 @@ int session_store_create(struct session *session, struct error *error) {
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (fixed[i].name != NULL)
             meta[meta_count++] = fixed[i];
-    struct start_names *start_names = xcalloc(1, sizeof *start_names);
     for (int s = 0; s < config_rivals(config); s++) {
         const struct hints *hints = &session->templates[s]->space->hints;
         for (int r = 0; r < hints->count; r++) {

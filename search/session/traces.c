@@ -56,6 +56,7 @@ static int trace_genomes(struct traces *traces, bool logs_progress) {
     if (status < 0 && !atomic_flag_test_and_set(&shared->has_error))
         shared->error = error;
     tracer_free(tracer);
+    evaluation_settings_release(&settings);
     cache_free(cache);
     return status < 0;
 }

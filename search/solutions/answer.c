@@ -227,6 +227,20 @@ static void add_faults(cJSON *answer, const struct trial_result *result) {
         add_stop(faults, &result->outcome);
 }
 
+cJSON *answer_costs(const struct diagnostics *diagnostics) {
+    cJSON *costs = cJSON_CreateArray();
+    for (int i = 0; i < diagnostics->cost_count; i++) {
+        const struct diagnostic_cost *cost = &diagnostics->costs[i];
+        const char *slash = strrchr(cost->file, '/');
+        const char *file = slash != NULL ? slash + 1 : cost->file;
+        add_fault(costs, cost->kind, file, strlen(file), cost->line, 0, cost->text,
+                  strlen(cost->text));
+        cJSON *added = cJSON_GetArrayItem(costs, i);
+        json_add(added, "times=%ld degree=%g", (long)cost->count, cost->degree);
+    }
+    return costs;
+}
+
 static void add_diagnostics(cJSON *answer, const struct trial_result *result) {
     if (result->diagnostics == NULL)
         return;
@@ -236,6 +250,7 @@ static void add_diagnostics(cJSON *answer, const struct trial_result *result) {
         cJSON_AddNullToObject(answer, "log");
     add_wrong(answer, result->diagnostics);
     add_faults(answer, result);
+    cJSON_AddItemToObject(answer, "costs", answer_costs(result->diagnostics));
 }
 
 /* ---- the whole answer ---- */

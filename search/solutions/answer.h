@@ -13,6 +13,9 @@
 
 /* The caller owns it. `template` is of the candidate, loaded for the result's goal. */
 cJSON *answer_new(const struct trial_result *result, const struct template *template);
+/* Its "costs": memory accesses that take more passes or sectors than necessary, the most expensive
+   first. The caller owns the array. */
+cJSON *answer_costs(const struct diagnostics *diagnostics);
 /* Adds the ratios of a duel with the baseline, or why there is none. */
 void answer_add_baseline(cJSON *answer, const struct trial_result *result);
 /* "counters" of a profile that did not start. The caller owns it. */

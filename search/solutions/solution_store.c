@@ -221,20 +221,23 @@ int solution_store_add_folder(struct solution_store *store, const char *from,
 /* A copy: workers read the server's folder only. */
 int solution_store_find(struct solution_store *store, const char *name, char folder[PATH_SIZE],
                         struct error *error) {
-    struct solution_names known;
-    const char *names[SOLUTIONS_MAX];
-    char own[PATH_SIZE];
-    if (template_solutions(store->problem, &known, error) < 0)
+    char **names, own[PATH_SIZE];
+    int count, index = 0;
+    if (template_solutions(store->problem, &names, &count, error) < 0)
         return -1;
-    for (int i = 0; i < known.count; i++) {
-        names[i] = known.names[i];
-        if (strcmp(names[i], name) == 0)
-            return path_join(own, store->problem, name, error) < 0
-                       ? -1
-                       : solution_store_add_folder(store, own, folder, error);
-    }
-    return error_input(error, "the problem has no solution \"%.60s\"; did you mean \"%s\"?", name,
-                       known.count > 0 ? spelling_nearest(name, names, known.count) : "files");
+    while (index < count && strcmp(names[index], name) != 0)
+        index++;
+    int status;
+    if (index < count)
+        status = path_join(own, store->problem, name, error) < 0
+                     ? -1
+                     : solution_store_add_folder(store, own, folder, error);
+    else
+        status = error_input(
+            error, "the problem has no solution \"%.60s\"; did you mean \"%s\"?", name,
+            count > 0 ? spelling_nearest(name, (const char *const *)names, count) : "files");
+    path_list_free(names, count);
+    return status;
 }
 
 void solution_store_shorten(const struct solution_store *store, char *text) {

@@ -87,6 +87,7 @@ static int add_contents(struct template *template, const struct json *value, str
     contents->before = BEFORE_ANYTHING;
     contents->coarse = false;
     contents->tolerance = (struct tolerance){.matched = 1, .magnitude = -1};
+    output->fill = (struct declared_fill){.fill = FILL_NORMAL, .numbers = {1}};
     return 0;
 }
 
@@ -107,17 +108,13 @@ static int load_symbol(const struct template *template, const struct json *value
     return check_count(template, value, true, error);
 }
 
-static int load_one(struct template *template, const struct json *value, struct error *error) {
-    struct json role, before, symbol;
+static int load_contents(struct template *template, const struct json *value, struct tensor *tensor,
+                         struct error *error) {
+    struct json role, before;
     const char *word;
-    struct tensor *tensor = &template->tensors[find_tensor(template, json_key(value))];
     if (json_require(value, "role", &role, error) < 0 || json_string(&role, &word, error) < 0)
         return -1;
     const bool inout = strcmp(word, "inout") == 0;
-    if (json_find(value, "symbol", &symbol) &&
-        load_symbol(template, &symbol, tensor, tensor->symbol, error) < 0)
-        return -1;
-    strcpy(tensor->kernel_symbol, tensor->symbol);
     if (!json_find(value, "before", &before))
         return inout ? add_contents(template, value, tensor, error) : 0;
     if (json_string(&before, &word, error) < 0)
@@ -135,6 +132,24 @@ static int load_one(struct template *template, const struct json *value, struct 
         return json_error(&before, error, "must be \"zero\" or \"random\"");
     tensor->before = BEFORE_ZEROS;
     return check_count(template, &before, false, error);
+}
+
+static int load_one(struct template *template, const struct json *value, struct error *error) {
+    struct json fill, symbol;
+    struct tensor *tensor = &template->tensors[find_tensor(template, json_key(value))];
+    if (json_find(value, "symbol", &symbol) &&
+        load_symbol(template, &symbol, tensor, tensor->symbol, error) < 0)
+        return -1;
+    strcpy(tensor->kernel_symbol, tensor->symbol);
+    if (load_contents(template, value, tensor, error) < 0)
+        return -1;
+    /* The fill of what is read and written is that of its contents by now. */
+    return tensor->role == ROLE_OUTPUT && tensor->fill.fill != FILL_NORMAL &&
+                   json_find(value, "fill", &fill)
+               ? json_error(&fill, error,
+                            "an output that holds nothing before a call is not filled: its role "
+                            "must be \"inout\", or its \"before\" \"random\"")
+               : 0;
 }
 
 /* Reads an entry of a solution's "symbols": its kernel takes this input as a variable. */

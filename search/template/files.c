@@ -190,6 +190,10 @@ static const char *name_refusal(const char *name, bool quoted) {
     if (*name == '/' || strchr(name, '\\') != NULL || has_parent_step(name))
         return "leads out of the template: put the file into the template's folder and include it "
                "by its name";
+    const char *last = strrchr(name, '/');
+    if (strcmp(last != NULL ? last + 1 : name, CALLS_FILE) == 0)
+        return "is read by `evotile cases` alone, and no part of the template's hash: give the "
+               "file another name";
     if (quoted && path_exists(name))
         return "would read a file of the working directory: put it into the template's folder and "
                "include it at the start of a line, as #include \"NAME\"";

@@ -135,14 +135,18 @@ int load_fill(struct template *template, const struct json *value, struct declar
     return json_error(value, error, "unknown fill \"%s\": must be %s", text, kinds);
 }
 
-/* "normal" has no effect on other tensors: templates of earlier versions may say so. */
+/* "normal" has no effect on other tensors: templates of earlier versions may say so. Whether an
+   output holds anything before a call, which is then filled, before.c knows. */
 int load_tensor_fill(struct template *template, const struct json *value, struct tensor *tensor,
                      struct error *error) {
     if (load_fill(template, value, &tensor->fill, error) < 0)
         return -1;
-    if (tensor->role != ROLE_INPUT && tensor->role != ROLE_SETUP &&
-        tensor->fill.fill != FILL_NORMAL)
+    if (tensor->role == ROLE_WORKSPACE && tensor->fill.fill != FILL_NORMAL)
         return json_error(value, error, "only an input or a tensor of setup is filled");
+    if (tensor->role == ROLE_OUTPUT && tensor->fill.fill == FILL_SETUP)
+        return json_error(value, error,
+                          "setup writes inputs alone: fill what is read and written by another "
+                          "fill");
     if (tensor->fill.fill == FILL_SETUP && tensor->role == ROLE_SETUP)
         return json_error(value, error,
                           "a tensor of role \"setup\" has another fill: { \"constant\": 0 } if "

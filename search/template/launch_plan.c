@@ -345,6 +345,35 @@ static int plan_launches(const struct template *template, const struct launch_li
 
 enum { NO_ROLE = -1 };
 
+/* A call that launches nothing computes nothing: nothing would be timed, or predicted. */
+static int check_launches(const struct launch_plan *plan, struct error *error) {
+    return plan->launch_count > 0
+               ? 0
+               : error_input(error,
+                             "%s: no launch runs at case %d: let a \"when\" or a \"repeat\" "
+                             "admit it, or exclude it by a constraint",
+                             plan->list->launches[0].file, plan->case_index);
+}
+
+/* All sets of inputs share a module's variable, so that it is not among what a timed call finds in
+   memory alone. Constant memory has this size. */
+enum { SOLUTION_SYMBOL_BYTES = 64 << 10 };
+
+static int check_symbols(const struct template *template, const struct launch_plan *plan,
+                         struct error *error) {
+    for (int t = 0; t < template->tensor_count; t++) {
+        const struct tensor *tensor = &template->tensors[t];
+        if (tensor->solution_symbol && plan->tensors[t].present &&
+            plan->tensors[t].bytes > SOLUTION_SYMBOL_BYTES)
+            return error_input(error,
+                               "%s: \"symbols\": %s has %lld bytes, and a solution may read at "
+                               "most %d as a variable of its module: pass it as an argument",
+                               template->launches.launches[0].file, tensor->name,
+                               (long long)plan->tensors[t].bytes, SOLUTION_SYMBOL_BYTES);
+    }
+    return 0;
+}
+
 /* Plans tensors and scalars. Tensors of magnitudes, and those of setup, are present if that is the
    role `with`. */
 static int plan_tensors(const struct template *template, const int64_t *values, int with,
@@ -376,8 +405,10 @@ int template_launch_plan(const struct template *template, const struct genome *g
     *plan = (struct launch_plan){.case_index = case_index};
     if (space_values(template->space, genome, case_index, values, error) < 0 ||
         plan_tensors(template, values, NO_ROLE, plan, error) < 0 ||
+        check_symbols(template, plan, error) < 0 ||
         plan_maps(template, values, plan, error) < 0 ||
         plan_launches(template, &template->launches, values, plan, error) < 0 ||
+        check_launches(plan, error) < 0 ||
         evaluate_expression(template, template->operations, values, &plan->operations, error) < 0 ||
         evaluate_expression(template, template->bytes, values, &plan->bytes, error) < 0 ||
         template_work(template, genome, case_index, &work, error) < 0 ||

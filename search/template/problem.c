@@ -113,67 +113,85 @@ static bool is_solution_name(const char *name) {
     return is_name;
 }
 
-int template_solutions(const char *folder, struct solution_names *solutions, struct error *error) {
-    char **names;
-    int count, result = 0;
-    *solutions = (struct solution_names){0};
+static int check_solution_name(const char *path, const char *name, struct error *error) {
+    if (!is_solution_name(name))
+        return error_input(error,
+                           "%s: the name of a solution has letters, digits, _ and -, a letter "
+                           "first: rename the folder",
+                           path);
+    return strlen(name) < NAME_SIZE
+               ? 0
+               : error_input(error, "%s: the name of a solution has fewer than %d characters",
+                             path, NAME_SIZE);
+}
+
+int template_solutions(const char *folder, char ***names, int *count, struct error *error) {
+    int listed, result = 0;
+    *names = NULL;
+    *count = 0;
     if (!has_file(folder, "problem.json"))
         return 0;
-    if (path_list(folder, &names, &count, error) < 0)
+    if (path_list(folder, names, &listed, error) < 0)
         return -1;
-    for (int i = 0; i < count && result == 0; i++) {
+    char **all = *names;
+    for (int i = 0; i < listed; i++) {
         char path[PATH_SIZE];
-        result = path_join(path, folder, names[i], error);
-        if (result < 0 || !has_file(path, "solution.json"))
+        result = result < 0 ? -1 : path_join(path, folder, all[i], error);
+        if (result < 0 || !has_file(path, "solution.json")) {
+            free(all[i]);
             continue;
-        if (!is_solution_name(names[i]))
-            result =
-                error_input(error,
-                            "%s: the name of a solution has letters, digits, _ and -, a letter "
-                            "first: rename the folder",
-                            path);
-        else if (strlen(names[i]) >= NAME_SIZE)
-            result = error_input(error, "%s: the name of a solution has fewer than %d characters",
-                                 path, NAME_SIZE);
-        else if (solutions->count == SOLUTIONS_MAX)
-            result = error_input(error, "%s: more than %d solutions", folder, SOLUTIONS_MAX);
-        else
-            strcpy(solutions->names[solutions->count++], names[i]);
+        }
+        result = *count == SOLUTIONS_MAX
+                     ? error_input(error, "%s: more than %d solutions", folder, SOLUTIONS_MAX)
+                     : check_solution_name(path, all[i], error);
+        all[(*count)++] = all[i];
     }
-    path_list_free(names, count);
-    return result;
+    if (result == 0)
+        return 0;
+    path_list_free(*names, *count);
+    *names = NULL;
+    *count = 0;
+    return -1;
+}
+
+/* Whether a solution was a template of that name. */
+static int was_formerly(const char *folder, const char *solution, const char *name,
+                        struct error *error) {
+    struct json_document document;
+    struct json value;
+    char path[PATH_SIZE], former[NAME_SIZE] = "";
+    if (path_join(path, folder, solution, error) < 0 ||
+        path_join(path, path, "solution.json", error) < 0 || json_read(&document, path, error) < 0)
+        return -1;
+    struct json root = json_root(&document);
+    int result = json_is_object(&root, error);
+    if (result == 0 && json_find(&root, "former_name", &value))
+        result = json_copy_text(&root, "former_name", former, NAME_SIZE, error);
+    json_release(&document);
+    if (result < 0)
+        return -1;
+    return strcmp(former, name) == 0 ? 1 : 0;
 }
 
 int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
                       struct error *error) {
-    struct solution_names solutions;
-    int found = 0;
-    if (template_solutions(folder, &solutions, error) < 0)
+    char **names;
+    int count, found = 0;
+    if (template_solutions(folder, &names, &count, error) < 0)
         return -1;
-    for (int i = 0; i < solutions.count; i++) {
-        struct json_document document;
-        struct json value;
-        char path[PATH_SIZE], former[NAME_SIZE] = "";
-        if (path_join(path, folder, solutions.names[i], error) < 0 ||
-            path_join(path, path, "solution.json", error) < 0 ||
-            json_read(&document, path, error) < 0)
-            return -1;
-        struct json root = json_root(&document);
-        int result = json_is_object(&root, error);
-        if (result == 0 && json_find(&root, "former_name", &value))
-            result = json_copy_text(&root, "former_name", former, NAME_SIZE, error);
-        json_release(&document);
-        if (result < 0)
-            return -1;
-        if (strcmp(former, name) != 0)
-            continue;
-        if (found++ > 0)
-            return error_input(error,
-                               "%s: \"former_name\" is \"%s\", as that of the solution %s is: "
-                               "remove one, a template became one solution",
-                               path, name, solution);
-        strcpy(solution, solutions.names[i]);
+    for (int i = 0; i < count && found >= 0; i++) {
+        const int is = was_formerly(folder, names[i], name, error);
+        if (is > 0 && found > 0)
+            found = error_input(error,
+                                "%s/%s/solution.json: \"former_name\" is \"%s\", as that of the "
+                                "solution %s is: remove one, a template became one solution",
+                                folder, names[i], name, solution);
+        else if (is != 0)
+            found = is;
+        if (is > 0 && found > 0)
+            strcpy(solution, names[i]);
     }
+    path_list_free(names, count);
     return found;
 }
 
@@ -211,57 +229,55 @@ static int read_document(struct json_document *document, const char *folder, con
 
 /* The solution that no one named: the only one, or the problem's default. */
 static const char *default_solution(const struct template *template,
-                                    const struct solution_names *solutions, struct error *error) {
+                                    char **names, int count, struct error *error) {
     struct json root = json_root(&template->document), value;
     const char *name;
     if (json_find(&root, "default_solution", &value)) {
-        const char *names[SOLUTIONS_MAX];
-        bool known = false;
         if (json_string(&value, &name, error) < 0)
             return NULL;
-        for (int i = 0; i < solutions->count; i++) {
-            names[i] = solutions->names[i];
-            known = known || strcmp(names[i], name) == 0;
-        }
-        if (known)
-            return name;
+        for (int i = 0; i < count; i++)
+            if (strcmp(names[i], name) == 0)
+                return name;
         json_error(&value, error, "there is no solution \"%s\"; did you mean \"%s\"?", name,
-                   spelling_nearest(name, names, solutions->count));
+                   spelling_nearest(name, (const char *const *)names, count));
         return NULL;
     }
-    if (solutions->count == 1)
-        return solutions->names[0];
+    if (count == 1)
+        return names[0];
     error_input(error,
                 "%s has %d solutions: name one, as the template %s/NAME, or add "
                 "\"default_solution\" to problem.json",
-                template->folder, solutions->count, path_name(template->folder));
+                template->folder, count, path_name(template->folder));
     return NULL;
 }
 
-static int choose_solution(struct template *template, const char *name, struct error *error) {
-    struct solution_names solutions;
-    const char *names[SOLUTIONS_MAX];
-    char path[PATH_SIZE];
-    if (template_solutions(template->folder, &solutions, error) < 0)
-        return -1;
-    if (solutions.count == 0)
+static int find_solution(struct template *template, const char *name, char **names, int count,
+                         struct error *error) {
+    if (count == 0)
         return error_input(error,
                            "%s has a problem and no solution: add a folder with a solution.json",
                            template->folder);
-    for (int i = 0; i < solutions.count; i++)
-        names[i] = solutions.names[i];
     if (name == NULL)
-        name = default_solution(template, &solutions, error);
+        name = default_solution(template, names, count, error);
     if (name == NULL)
         return -1;
-    int index = 0;
-    while (index < solutions.count && strcmp(names[index], name) != 0)
-        index++;
-    if (index == solutions.count)
-        return error_input(error, "%s has no solution \"%s\"; did you mean \"%s\"?",
-                           template->folder, name, spelling_nearest(name, names, solutions.count));
-    strcpy(template->solution, names[index]);
-    if (path_join(path, template->folder, template->solution, error) < 0)
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) {
+            strcpy(template->solution, name);
+            return 0;
+        }
+    return error_input(error, "%s has no solution \"%s\"; did you mean \"%s\"?", template->folder,
+                       name, spelling_nearest(name, (const char *const *)names, count));
+}
+
+static int choose_solution(struct template *template, const char *name, struct error *error) {
+    char **names, path[PATH_SIZE];
+    int count;
+    if (template_solutions(template->folder, &names, &count, error) < 0)
+        return -1;
+    const int status = find_solution(template, name, names, count, error);
+    path_list_free(names, count);
+    if (status < 0 || path_join(path, template->folder, template->solution, error) < 0)
         return -1;
     template->solution_folder = xstrdup(path);
     return read_document(&template->solution_document, path, "solution.json", error);

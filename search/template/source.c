@@ -338,21 +338,23 @@ int template_options(const struct template *template, const struct genome *genom
 
 /* ---- identity ---- */
 
-/* Prose and the baseline's program do not affect candidates and are not hashed. */
-static bool is_not_hashed(const struct template *template, const char *path, const char *name) {
-    size_t length = strlen(name);
-    bool beside = length > 3 && strcmp(name + length - 3, ".md") == 0;
-    for (int i = 0; i < template->baseline.count; i++)
-        beside = beside || strcmp(path, template->baseline.words[i]) == 0;
-    return beside;
-}
-
 /* Whether an input is filled from the file. */
 static bool is_data(const struct template *template, const char *name) {
     bool data = false;
     for (int t = 0; t < template->tensor_count; t++)
         data = data || strcmp(template->tensors[t].fill.file, name) == 0;
     return data;
+}
+
+/* Prose, the baseline's program and what calls are cases do not affect candidates and are not
+   hashed. */
+static bool is_not_hashed(const struct template *template, const char *path, const char *name) {
+    size_t length = strlen(name);
+    bool beside = (length > 3 && strcmp(name + length - 3, ".md") == 0) ||
+                  (strcmp(name, CALLS_FILE) == 0 && !is_data(template, name));
+    for (int i = 0; i < template->baseline.count; i++)
+        beside = beside || strcmp(path, template->baseline.words[i]) == 0;
+    return beside;
 }
 
 static int hash_folder(const struct template *template, struct hasher *hasher, const char *folder,

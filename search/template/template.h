@@ -43,7 +43,7 @@ enum {
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
-    SOLUTIONS_MAX = 64,
+    SOLUTIONS_MAX = 256,
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
     CASE_NAME_SIZE = 128,
@@ -343,12 +343,10 @@ bool template_is_folder(const char *folder);
 int template_split_path(const char *folder, char problem[PATH_SIZE], char solution[NAME_SIZE],
                         struct error *error);
 
-/* Lists the solutions in a problem's folder, sorted; a folder with template.json has none. */
-struct solution_names {
-    int count;
-    char names[SOLUTIONS_MAX][NAME_SIZE];
-};
-int template_solutions(const char *folder, struct solution_names *solutions, struct error *error);
+/* Lists the solutions in a problem's folder, sorted, at most SOLUTIONS_MAX; a folder with
+   template.json has none. The caller frees the list with path_list_free; it is empty after a
+   failure. */
+int template_solutions(const char *folder, char ***names, int *count, struct error *error);
 /* Finds the solution of a problem's folder that was a template of that name ("former_name" in its
    solution.json). Returns 1, 0 if there is none, or -1. */
 int template_formerly(const char *folder, const char *name, char solution[NAME_SIZE],
@@ -363,6 +361,10 @@ int template_find(char found[PATH_SIZE], const char *name, const char *folder, s
    "lib/NAME", the first lib/ that is in a folder of template_find. Returns 1 if there is one; else
    0, and `library` is the path beside the folder. */
 int template_library(char library[PATH_SIZE], const char *folder, struct error *error);
+
+/* The file of a problem's folder that says which calls of a program are its cases
+   (calls/patterns.h). No source may include it, because it is not hashed. */
+#define CALLS_FILE "calls.json"
 
 /* If `setting` is NULL, reads only the dimensions. If `folder` is a
    file, it is a recorded tuning space (device/recorded.h): a template without dimensions, tensors

@@ -151,6 +151,7 @@ int main(void) {
     free(times_ms);
     compiler_free(benching.compiler);
     device_close(benching.device);
+    evaluation_settings_release(&benching.settings);
     config_free(benching.config);
     return 0;
 }

@@ -141,6 +141,7 @@ int main(int count, char **arguments) {
     evaluator_free(benching.evaluator);
     compiler_free(benching.compiler);
     device_close(benching.device);
+    evaluation_settings_release(&benching.settings);
     config_free(benching.config);
     return 0;
 }

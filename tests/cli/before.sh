@@ -74,3 +74,25 @@ mkdir mine
 cp -r "$ROOT/tests/templates/constant_filter" mine/
 sed -i 's/filter\[/elsewhere[/' mine/constant_filter/plain.cu
 "$EVOTILE" try constant_filter.json --templates mine 2>&1 | tail -1
+# What is read and written may have a fill of its own, which the reference gets, too.
+cp -r "$ROOT/tests/templates/residual_inplace" mine/filled
+cat >mine/filled/reference.py <<'PYTHON'
+import numpy
+def reference(case, x_before, update, weight):
+    if not set(x_before.flat) <= {0, 1, 2}:
+        raise SystemExit("x does not hold its fill before a call")
+    x = x_before + update
+    return {"x": x, "y": x / numpy.sqrt(numpy.mean(x * x, axis=1, keepdims=True) + 1e-6) * weight}
+PYTHON
+python3 - <<'PYTHON'
+import re
+path = "mine/filled/template.json"
+text = open(path).read().replace('"name": "residual_inplace"', '"name": "filled"')
+text = text.replace('"role": "inout"', '"role": "inout", "fill": { "integers": 3 }')
+text = re.sub(r'"reference": \{.*?\n  \},\n', '"reference": { "python": "reference.py" },\n', text, flags=re.S)
+text = re.sub(r'"cpu_reference"[^\n]*\n|"stress": \[.*?\n  \],\n', "", text, flags=re.S)
+open(path, "w").write(text)
+PYTHON
+echo '{ "template": "./mine/filled", "cases": [ { "ROWS": 16, "COLS": 512 } ], "device": "emulated:sm_90" }' >filled.json
+try filled
+try filled FAULT=once

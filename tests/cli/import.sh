@@ -24,6 +24,11 @@ here import "$from/names.json" --name names
 here import "$from/fractions.json" --name fractions
 jq -r '.constraints[] | .require' fractions/template.json
 
+# Shared memory is a number, or an expression of parameters.
+jq '.KernelSpecification.SharedMemory = "items * 4"' plain.json >bytes.json
+here import bytes.json --name shared | tail -n 1
+jq -r '.launches[0].smem' shared/template.json
+
 # What the description does not say is asked for.
 jq 'del(.KernelSpecification.Arguments[].AccessType)' plain.json >roles.json
 here import roles.json --name with_roles
@@ -56,5 +61,6 @@ change '.KernelSpecification.Arguments[0].Size = "items * 4"'
 change '.KernelSpecification.Arguments[0].FillType = "Script"'
 change '.KernelSpecification.Arguments = []'
 change '.KernelSpecification.GridDivX = ["items ** 0.5"]'
+change '.KernelSpecification.SharedMemory = "items ** 0.5"'
 here import plain.json --name changed --reference scale.txt
 here import plain.json --name 3x

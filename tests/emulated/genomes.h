@@ -122,6 +122,7 @@ static inline void close_sample(struct sample *sample) {
     compiler_free(sample->compiler);
     cache_free(sample->cache);
     device_close(sample->device);
+    evaluation_settings_release(&sample->settings);
     config_free(sample->config);
 }
 

@@ -81,6 +81,11 @@ static inline struct diagnostics *example_diagnostics(struct random *random) {
         memset(fault.text, 't', sizeof fault.text - 1);
         diagnostics_add_fault(diagnostics, &fault);
     }
+    for (int i = 0; i < DIAGNOSED_COSTS_MAX; i++) {
+        struct diagnostic_cost cost = {"bank conflict", "kernel.cu", i, INT64_MAX - i, 1.1 * i, ""};
+        memset(cost.text, 'c', sizeof cost.text - 1);
+        diagnostics_add_cost(diagnostics, &cost);
+    }
     return diagnostics;
 }
 

@@ -287,6 +287,7 @@ static inline void scripted_close(struct scripted *it) {
     evaluator_free(it->evaluator);
     compiler_free(it->compiler);
     template_free(it->template);
+    evaluation_settings_release(&it->settings);
     config_free(it->config);
     device_close(it->device);
     scripted = NULL;

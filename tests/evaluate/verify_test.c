@@ -53,6 +53,7 @@ static int close_stage(void **state) {
     evaluator_free(verify_stage.evaluator);
     compiler_free(verify_stage.compiler);
     device_close(verify_stage.device);
+    evaluation_settings_release(&verify_stage.settings);
     config_free(verify_stage.config);
     tiny_remove(&verify_stage.tiny);
     return 0;

@@ -115,6 +115,52 @@ def decisions():
     check("finished after 4 proposals" in ran.stderr, ran.stderr)
 
 
+def any_parent():
+    """A solution that was dropped because it is slower may be changed, and one that would not be chosen any more."""
+    repair = edit(SLOW["edits"][0]["replace"], LINE + " ", _of="p1")
+    run("two_steps", [SLOW, repair, {"genome": "THREADS=64,BLOCKS=8", "_of": "p1"}, edit(LINE, LINE + "   ", _of="loop")], "--proposals", "4",
+        "--strategy", "full")
+    rows = lineage("two_steps")["proposals"]
+    check([row["parent"] for row in rows] == ["loop", "p1", "p1", "loop"], f"parents: {rows}")
+    check(rows[0]["decision"] == "revert" and rows[1]["ratio"] > 1.05 and rows[1]["decision"] != "revert", f"a gain of two steps: {rows}")
+    check(rows[2]["solution"] == "p1" and rows[2]["verdict"] == "ok", f"a genome of it: {rows[2]}")
+    ran = subprocess.run([EVOTILE, "report", "two_steps"], capture_output=True, text=True)
+    check(ran.returncode == 0, ran.stderr)
+
+
+def mixed():
+    """Edits of what is there, and whole files beside them."""
+    run("mixed", [{"edits": [{"file": "kernel.cu", "search": SIGNATURE, "replace": '#include "part.cuh"\n\n' + SIGNATURE},
+                             {"file": "kernel.cu", "search": LINE, "replace": "z[i] = times(ALPHA, x[i]) + y[i];"}],
+                   "files": {"part.cuh": "__device__ float times(float a, float b) { return a * b; }\n"}}], "--tune", "0", "--proposals", "1")
+    row, = lineage("mixed")["proposals"]
+    check(row["verdict"] == "ok" and "+++ b/part.cuh" in row["diff"] and "+#include" in row["diff"], f"{row}")
+
+
+def costs():
+    """Insights name the lines whose accesses cost too much: of a start, and of what a proposal made of it."""
+    templates = os.path.join(folder.name, "costs-templates")
+    subprocess.run(["cp", "-r", os.environ["EVOTILE_TEMPLATES"], templates], check=True)
+    subprocess.run(["cp", "-r", f"{templates}/axpy/loop", f"{templates}/axpy/conflicts"], check=True)
+    place = "threadIdx.x % 32 * 32 + threadIdx.x / 32"
+    kernel = open(f"{templates}/axpy/conflicts/kernel.cu").read()
+    conflicting = kernel.replace(SHARED["edits"][0]["search"], SHARED["edits"][0]["replace"].replace("threadIdx.x]", place + "]"))
+    open(f"{templates}/axpy/conflicts/kernel.cu", "w").write(conflicting)
+    described = open(f"{templates}/axpy/conflicts/solution.json").read().replace('"former_name": "axpy_loop",\n', "")
+    open(f"{templates}/axpy/conflicts/solution.json", "w").write(described)
+    write("conflicts.json", {"template": "axpy", "solutions": ["conflicts"], "cases": [{"N": 3000}]})
+    repair = {"edits": [{"file": "kernel.cu", "search": f"staged[{place}] = x", "replace": "staged[threadIdx.x] = x"},
+                        {"file": "kernel.cu", "search": f"* staged[{place}]", "replace": "* staged[threadIdx.x]"}]}
+    run("costs", [repair, {"error": "none"}], "--strategy", "insight", "--templates", templates, "--proposals", "2", config="conflicts.json")
+    row = lineage("costs")["proposals"][0]
+    check(row["verdict"] == "ok" and row["decision"] == "promote", f"without bank conflicts: {row}")
+    first, second = [json.loads(row[0])["insights"]["costs"] for row in query("costs", "SELECT request FROM proposals ORDER BY number")]
+    line = 1 + conflicting[:conflicting.index(f"staged[{place}] = x")].count("\n")
+    found = [cost for cost in first if "bank" in cost["kind"]]
+    check(found and found[0]["file"] == "kernel.cu" and found[0]["line"] in (line, line + 1) and found[0]["degree"] > 8, f"conflicts: {first}")
+    check(not [cost for cost in second if "bank" in cost["kind"]], f"no conflicts any more: {second}")
+
+
 # ---- what is refused ----
 
 LOOP = "for (int i = blockIdx.x * THREADS + threadIdx.x; i < N; i += BLOCKS * THREADS)"
@@ -138,6 +184,9 @@ REFUSED = [
     # answers
     ({"genome": "THREADS=64", "edits": []}, "refused", "exactly one"),
     ({}, "refused", "exactly one"),
+    ({"genome": "THREADS=64", "files": {"a.cuh": ""}}, "refused", "exactly one"),
+    ({**edit(LINE, LINE + " "), "files": {"kernel.cu": ""}}, "refused", "kernel.cu is among"),
+    ({**edit(LINE, "z[i] = nowhere(x[i]);"), "files": {"new.cuh": "// new\n"}}, "compile_failed", "nowhere"),
     ({"genome": "THREADS=128", "parent": "0" * 32}, "refused", "must be the hash"),
     ({"genome": "THREADS=128", "parent": None}, "refused", "parent"),
     ({"genome": "THREADS=128", "hypothesis": ""}, "refused", "hypothesis"),
@@ -155,6 +204,10 @@ REFUSED = [
     (edit('"source": "kernel.cu"', '"source": "../reference.cu"', file="solution.json"), "invalid", "own folder"),
     (edit('"source": "kernel.cu"', '"source": "kernel.cu", "reference": {}', file="solution.json"), "invalid", "reference"),
     (edit('"source": "kernel.cu"', '"source": "kernel.cu", "stress": []', file="solution.json"), "invalid", "stress"),
+    # what is not computed, or not timed, elsewhere than where one looks
+    (edit('"source": "kernel.cu"', '"constraints": [{"require": "N % 8 == 0", "because": "vectors"}], "source": "kernel.cu"', file="solution.json"),
+     "invalid", "a probe case of the problem"),
+    (edit('"kernel": "axpy", ', '"kernel": "axpy", "when": "N < 1000", ', file="solution.json"), "*", "no launch runs at case"),
     # cheats
     (edit(LOOP, LOOP.replace("i < N", "i < N && i < 1024")), "wrong", ""),  # a sample of the output
     (edit(LINE, "if (i % 7 != 3) " + LINE), "wrong", ""),  # skipped work
@@ -194,9 +247,23 @@ def refusals():
             check(open(f"refused/{place}/{name}").read() == theirs, f"{place}/{name} was changed")
 
 
+def symbols():
+    """An input that is a variable of the module is shared by all calls: a solution may do that with constants alone."""
+    as_variable = {"edits": [
+        {"file": "kernel.cu", "search": SIGNATURE + "(const float *x, ", "replace": "__device__ float x[1 << 20];\n\n" + SIGNATURE + "("},
+        {"file": "solution.json", "search": '"arguments": ["x", ', "replace": '"arguments": ['},
+        {"file": "solution.json", "search": '"source": "kernel.cu",', "replace": '"source": "kernel.cu", "symbols": { "x": "x" },'}]}
+    for numbers, verdict in ((16384, "ok"), (16385, "invalid")):
+        write("numbers.json", {"template": "axpy", "solutions": ["loop"], "cases": [{"N": numbers}]})
+        run(f"symbols{numbers}", [as_variable], "--tune", "0", "--proposals", "1", config="numbers.json")
+        row = lineage(f"symbols{numbers}")["proposals"][0]
+        check(row["verdict"] == verdict, f"{numbers} numbers: {row}")
+        check(verdict == "ok" or "may read at most 65536 as a variable" in row["reason"], f"{numbers} numbers: {row}")
+
+
 # What the schema cannot say: that a parent, a file, a gene or a text exists, and how large all files are together.
 BEYOND = ("matches", "did you mean", "nothing changes", "no file", "is missing", "4 MB", "64 files", "must be the hash", "invalid",
-          "wrong", "compile_failed", "wrote_outside", "leads out", "x\\n", "read_only")
+          "probe case", "no launch", "is among", "nowhere", "wrong", "compile_failed", "wrote_outside", "leads out", "x\\n", "read_only")
 
 
 def schema():
@@ -251,13 +318,13 @@ def full():
     """A run ends when it can hold no more solutions."""
     if not os.environ.get("EVOTILE_LONG"):
         return
-    text = run("full", [{"files": {"note.cuh": f"// {n}\n"}} for n in range(80)], "--tune", "0", "--ahead", "3")
-    check("has 64 solutions" in text and len(lineage("full")["proposals"]) == 62, text[-500:])
+    text = run("full", [{"files": {"note.cuh": f"// {n}\n"}} for n in range(280)], "--tune", "0", "--ahead", "3")
+    check("has 256 solutions" in text and len(lineage("full")["proposals"]) == 254, text[-500:])
     for verb in ("board", "summary", "report", "fsck"):
         ran = subprocess.run([EVOTILE, verb, "full"], capture_output=True, text=True)
         check(ran.returncode == 0, f"{verb}: {ran.stderr}")
     ran = subprocess.run([EVOTILE, "resume", "full"], capture_output=True, text=True)
-    check("is finished after 62 proposals" in ran.stderr, ran.stderr)
+    check("is finished after 254 proposals" in ran.stderr, ran.stderr)
 
 
 def crossover():
@@ -303,7 +370,7 @@ def strategies():
 # ---- killing ----
 
 KILLED = [SHARED, edit("i", "j"), {"genome": "THREADS=32,BLOCKS=2"}, edit(LINE, LINE + "  "), SLOW, {"error": "none"},
-          edit(LINE, "if (i % 7 != 3) " + LINE), {"genome": "THREADS=128,BLOCKS=32"}]
+          edit(LINE, "if (i % 7 != 3) " + LINE), {"genome": "THREADS=128,BLOCKS=32"}, edit(LINE, LINE + "    ", _of="loop")]
 # How far a run is: every row that comes and every value that becomes known counts.
 PROGRESS = ("SELECT (SELECT count(*) + count(told) FROM trials) + (SELECT count(*) FROM goals) + "
             "(SELECT count(*) + count(answer) + count(solution) + count(goal) + count(decision) FROM proposals)")
@@ -350,17 +417,17 @@ def kills():
         check(shown(name) == wanted, f"{name} has another lineage")
     # A process that is killed between config.json and the store leaves a solution that the store does not know.
     subprocess.run(["cp", "-r", "whole", "extra"], check=True)
-    subprocess.run(["cp", "-r", "extra/template/axpy/loop", "extra/template/axpy/p9"], check=True)
+    subprocess.run(["cp", "-r", "extra/template/axpy/loop", "extra/template/axpy/p10"], check=True)
     config = open("extra/config.json").read()
     known = ",".join(json.dumps(name) for name in query("whole", "SELECT value FROM meta WHERE name = 'solutions'")[0][0].split(","))
     check(known in config, f"{known}: {config}")
-    open("extra/config.json", "w").write(config.replace(known, known + ',"p9"'))
+    open("extra/config.json", "w").write(config.replace(known, known + ',"p10"'))
     write("whole.script", KILLED + [edit(LINE, LINE + "   ")])
-    ran = subprocess.run([EVOTILE, "resume", "extra", "--proposals", "9", "--compile-workers", "1"], capture_output=True, text=True)
-    check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 9, f"one solution too many: {ran.stderr}")
+    ran = subprocess.run([EVOTILE, "resume", "extra", "--proposals", "10", "--compile-workers", "1"], capture_output=True, text=True)
+    check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 10, f"one solution too many: {ran.stderr}")
 
 
-parts = [decisions, refusals, schema, processes, full, crossover, strategies, kills]
+parts = [decisions, any_parent, mixed, costs, refusals, symbols, schema, processes, full, crossover, strategies, kills]
 chosen = [part for part in parts if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]]
 for part in chosen:
     part()

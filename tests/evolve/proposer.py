@@ -4,7 +4,7 @@
 The script is an array: its element N - 1 is for proposal N, and the last one for all after it. An element is an object
 that is merged into the answer {"number": N, "parent": HASH of the first parent, "hypothesis": "..."}; or a string, which
 is written as it is; or null: no answer. Keys that start with an underscore direct this program:
-"_parent": which parent (1: the second), "_exit": S, end with this status before answering (once, as LOG remembers),
+"_parent": which parent (1: the second), "_of": the name of any solution that a request named with its hash, "_exit": S, end with this status before answering (once, as LOG remembers),
 "_again": write the line twice. LOG gets a line for every request: its number, the hash of its text and the number of parents.
 """
 import hashlib
@@ -14,6 +14,8 @@ import sys
 
 script = json.load(open(sys.argv[1]))
 log = sys.argv[2] if len(sys.argv) > 2 else os.devnull
+known = log + ".hashes"
+hashes = json.load(open(known)) if os.path.exists(known) else {}  # by the solution's name
 for line in sys.stdin:
     request = json.loads(line)
     number = request["number"]
@@ -29,8 +31,13 @@ for line in sys.stdin:
     if "_exit" in step and not asked_before:
         sys.exit(step["_exit"])
     parents = request["parents"]
+    hashes.update((f"p{past['number']}", past["hash"]) for past in request["history"])
+    hashes.update((parent["solution"], parent["hash"]) for parent in parents)
+    if log != os.devnull:
+        json.dump(hashes, open(known + ".new", "w"))
+        os.rename(known + ".new", known)
     parent = parents[min(step.get("_parent", 0), len(parents) - 1)]
-    answer = {"number": number, "parent": parent["hash"], "hypothesis": f"hypothesis {number}"}
+    answer = {"number": number, "parent": hashes.get(step.get("_of"), parent["hash"]), "hypothesis": f"hypothesis {number}"}
     answer.update({key: value for key, value in step.items() if not key.startswith("_")})
     text = json.dumps({key: value for key, value in answer.items() if value is not None or key not in ("parent", "hypothesis")})
     for _ in range(2 if step.get("_again") else 1):

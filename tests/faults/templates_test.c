@@ -133,6 +133,7 @@ static void run_instrumented(const struct fault *fault, const char *folder) {
     compiler_free(compiler);
     cache_free(cache);
     device_close(device);
+    evaluation_settings_release(&settings);
     config_free(config);
 }
 

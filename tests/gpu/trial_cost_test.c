@@ -77,6 +77,7 @@ static void trial_fixture_close(struct trial_fixture *trial_fixture) {
         nvrtc_image_release(&trial_fixture->images[c]);
     evaluator_free(trial_fixture->evaluator);
     compiler_free(trial_fixture->compiler);
+    evaluation_settings_release(&trial_fixture->settings);
     config_free(trial_fixture->config);
     device_close(trial_fixture->device);
 }

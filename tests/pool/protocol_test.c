@@ -95,7 +95,8 @@ static bool diagnostics_equal(const struct diagnostics *a, const struct diagnost
     if (a == NULL || b == NULL)
         return a == b;
     bool equal = strcmp(a->log, b->log) == 0 && strcmp(a->case_name, b->case_name) == 0 &&
-                 a->wrong_count == b->wrong_count && a->fault_count == b->fault_count;
+                 a->wrong_count == b->wrong_count && a->fault_count == b->fault_count &&
+                 a->cost_count == b->cost_count;
     for (int i = 0; i < a->wrong_count && equal; i++)
         equal = strcmp(a->wrong[i].tensor, b->wrong[i].tensor) == 0 &&
                 strcmp(a->wrong[i].index, b->wrong[i].index) == 0 &&
@@ -107,6 +108,12 @@ static bool diagnostics_equal(const struct diagnostics *a, const struct diagnost
                 strcmp(a->faults[i].text, b->faults[i].text) == 0 &&
                 a->faults[i].line == b->faults[i].line &&
                 a->faults[i].other_line == b->faults[i].other_line;
+    for (int i = 0; i < a->cost_count && equal; i++)
+        equal = strcmp(a->costs[i].kind, b->costs[i].kind) == 0 &&
+                strcmp(a->costs[i].file, b->costs[i].file) == 0 &&
+                strcmp(a->costs[i].text, b->costs[i].text) == 0 &&
+                a->costs[i].line == b->costs[i].line && a->costs[i].count == b->costs[i].count &&
+                a->costs[i].degree == b->costs[i].degree;
     return equal;
 }
 
@@ -416,7 +423,7 @@ static void values_out_of_range_are_rejected(void **state) {
     } changes[] = {
         {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"x9"},
         {PROTOCOL_REQUEST, "\"number\":\"9", "\"number\":\"99999"},
-        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":64"},
+        {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":256"},
         {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":-1"},
         {PROTOCOL_REQUEST, "\"goal\":63", "\"goal\":6.3"},
         {PROTOCOL_REQUEST, "\"genome\":\"", "\"genome\":\"a"},

@@ -9,9 +9,16 @@ import proposals
 STARTS = {"softmax_f32": {"ROWS": 16, "COLS": 100}, "rms_norm": {"ROWS": 16, "COLS": 100}, "gelu_product": {"M": 20, "N": 40, "K": 30}}
 # What must be found on a start, since its speed depends on it.
 EXPECTED = {
-    "softmax_f32": {"vectorize", "keep_in_registers", "stage_in_shared", "warp_shuffle", "fast_functions", "hoist_division", "restrict"},
-    "rms_norm": {"vectorize", "keep_in_registers", "warp_shuffle", "reciprocal_root", "hoist_division", "restrict"},
-    "gelu_product": {"vectorize", "coarsen", "unroll", "restrict", "block_sizes"},
+    "softmax_f32": {"vectorize", "stage_in_shared", "warp_shuffle", "fast_functions", "hoist_division", "restrict"},
+    "rms_norm": {"vectorize", "warp_shuffle", "reciprocal_root", "hoist_division", "restrict"},
+    "gelu_product": {"vectorize", "coarsen", "tile_in_shared", "unroll", "restrict", "block_sizes"},
+}
+# What must be found on what an operator made of a start: an order that leads on.
+CHAINS = {
+    "softmax_f32": [("unroll", "vectorize", "keep_in_registers", "warp_shuffle", "hoist_division"), ("read_only", "vectorize", "keep_in_registers", "restrict")],
+    "rms_norm": [("unroll", "vectorize", "keep_in_registers", "warp_shuffle"), ("reciprocal_root", "warp_shuffle", "vectorize", "restrict", "keep_in_registers")],
+    "gelu_product": [("coarsen", "coarsen", "tile_in_shared", "restrict"), ("tile_in_shared", "coarsen", "coarsen", "launch_bounds"),
+                     ("unroll", "coarsen", "tile_in_shared", "coarsen"), ("vectorize", "coarsen", "coarsen", "restrict")],
 }
 WALKS, DEPTH = (40, 6) if os.environ.get("EVOTILE_LONG", "0") not in ("", "0") else (1, 4)
 
@@ -40,6 +47,15 @@ def singles(parent, operator):
     return found
 
 
+def chain(parent, operators):
+    """One operator after another, each of which must apply."""
+    for operator in operators:
+        found = singles(parent, operator)
+        assert found, f"{operator} does not apply any more: {operators}"
+        parent = proposals.as_parent(found[0])
+    return parent["files"]
+
+
 def walk(parent, number):
     """Edits of edits, DEPTH answers long."""
     found = []
@@ -51,6 +67,40 @@ def walk(parent, number):
             parent = proposals.as_parent(proposals.apply(parent["files"], answer))
             found.append(parent["files"])
     return found
+
+
+# Two children of a start, by their operators, and what shows that a child of both has both.
+CROSSED = [("softmax_f32", "vectorize", "load_pack", "warp_shuffle", "__shfl_xor_sync"),
+           ("rms_norm", "vectorize", "load_pack", "warp_shuffle", "__shfl_xor_sync"),
+           ("rms_norm", "reciprocal_root", "rsqrtf", "restrict", "__restrict__"),
+           ("gelu_product", "register_limit", "maxrregcount", "coarsen", "live"),
+           ("gelu_product", "tile_in_shared", "a_tile", "coarsen", "each")]
+
+
+def check_crossover():
+    """A child of two parents has what both have; what only removes is no crossover."""
+    crossed = {}
+    for number, (problem, first_operator, first_mark, second_operator, second_mark) in enumerate(CROSSED):
+        start = proposals.read_solution(f"templates/{problem}/start")
+        first, second = (proposals.as_parent(singles(start, operator)[0]) for operator in (first_operator, second_operator))
+        with proposals.Proposer(["mutate"]) as mutate:
+            for parents in ((first, second), (second, first)):
+                answer = mutate.ask(proposals.request(*parents, seed=number))
+                assert answer["parent"] == parents[0]["hash"], "the first is changed"
+                assert answer["hypothesis"].endswith("as the other parent does"), answer
+                files = proposals.apply(parents[0]["files"], answer)
+                text = "".join(files.values())
+                assert first_mark in text and second_mark in text, f"{first_operator} and {second_operator}: {answer}"
+                assert files not in (first["files"], second["files"])
+                crossed[(problem, f"{parents[0] is first} of {first_operator} and {second_operator}")] = files
+                tried = [{"number": 1, "parent": parents[0]["hash"], "hypothesis": answer["hypothesis"], "verdict": "ok"}]
+                again = mutate.ask(proposals.request(*parents, seed=number, history=tried))
+                assert again["hypothesis"] != answer["hypothesis"], "proposed twice"
+            # The start has nothing that its child lacks, and the only step from the start to a child is that child.
+            for parents in ((first, start), (start, first)):
+                answer = mutate.ask(proposals.request(*parents, seed=number))
+                assert answer["parent"] == parents[0]["hash"] and "other parent" not in answer["hypothesis"], answer
+    return crossed
 
 
 def check_same():
@@ -81,6 +131,7 @@ def check_refusals():
 def main():
     check_same()
     check_refusals()
+    crossed = check_crossover()
     total = 0
     for problem, case in STARTS.items():
         parent = proposals.read_solution(f"templates/{problem}/start")
@@ -90,9 +141,12 @@ def main():
                 candidates[f"{operator} {number}"] = files
                 used.add(operator)
         assert EXPECTED[problem] <= used, f"{problem}: {EXPECTED[problem] - used} do not apply"
+        for operators in CHAINS[problem]:
+            candidates[" ".join(operators)] = chain(parent, operators)
         for number in range(WALKS):
             for step, files in enumerate(walk(parent, number)):
                 candidates[f"walk {number}.{step}"] = files
+        candidates.update({name: files for (of, name), files in crossed.items() if of == problem})
         with tempfile.NamedTemporaryFile("w", suffix=".json") as config:
             json.dump({"template": f"{problem}/start", "cases": [case]}, config)
             config.flush()

@@ -12,9 +12,10 @@
 #include "base/memory.h"
 #include "proposers/operators/operators.h"
 
-#define HEAD "extern \"C\" __global__ void f(const float *x, float *y, int n) {\n"
-#define ROW  HEAD "    const int thread = threadIdx.x;\n"
-#define PASS "    for (int i = thread; i < n; i += THREADS)\n"
+#define HEAD  "extern \"C\" __global__ void f(const float *x, float *y, int n) {\n"
+#define ROW   HEAD "    const int thread = threadIdx.x;\n"
+#define PASS  "    for (int i = thread; i < n; i += THREADS)\n"
+#define PAIRS "    for (int i = 2 * thread; i < n; i += 2 * THREADS)\n"
 #define TREE(combine)                                                                              \
     HEAD                                                                                           \
         "    __shared__ float part[THREADS];\n    const int t = threadIdx.x;\n    float v = "      \
@@ -30,6 +31,19 @@
     "[\"ceil_div(N, "                                                                              \
     "THREADS)\", 1, 1], \"block\": [\"THREADS\", 1, 1], \"arguments\": [\"x\"] } ]\n}\n"
 
+/* Blocks of BX times BY threads, and a product of matrices for them. */
+#define FLAT(third)                                                                                \
+    "{ \"genes\": { \"BX\": { \"values\": [32], \"default\": 32 }, \"BY\": { \"values\": [8], "    \
+    "\"default\": 8 } },\n  \"source\": \"kernel.cu\", \"launches\": [ { \"kernel\": \"f\", "      \
+    "\"grid\": [\"ceil_div(N, BX)\", \"ceil_div(M, BY)\", 1], \"block\": [\"BX\", " third          \
+    ", 1] } ] }"
+#define PRODUCT(guard, loop)                                                                       \
+    "extern \"C\" __global__ void f(const float *a, const float *b, float *y, int m, int n, int "  \
+    "d) {\n    const int c = blockIdx.x * BX + threadIdx.x;\n    const int r = blockIdx.y * BY + " \
+    "threadIdx.y;\n    " guard "\n    float s = 0.0f;\n    " loop "\n    y[r * n + c] = s;\n}\n"
+#define GUARD "if (r >= m || c >= n)\n        return;"
+#define TERMS "for (int k = 0; k < d; ++k)\n        "
+
 static const struct row {
     const char *entry, *source, *solution; /* a solution of NULL is SOLUTION */
     const char *expected; /* in the source or solution afterwards; NULL: it must not apply */
@@ -42,30 +56,48 @@ static const struct row {
      HEAD "    float s = 0;\n    for (int k = 0; k < n; ++k)\n        s += x[3 * n + k];\n    y[0] "
           "= s;\n}\n",
      NULL, "s += x_pack.at[lane];"},
-    /* an index that is no neighbour, a loop with a break, another start, one in place */
+    {"vectorize",
+     "constexpr int four = 4;\n" ROW "#pragma unroll four\n" PASS "        y[i] = x[i];\n}\n", NULL,
+     "#pragma unroll four\n    for (int i_pack_start = thread * VECTOR;"},
+    {"vectorize", ROW PASS "        y[i] = __ldg(&x[i]);\n}\n", NULL,
+     "y_pack.at[lane] = x_pack.at[lane];"},
+    {"vectorize", ROW PASS "        y[i] = atomicAdd(&x[i], 1.0f);\n}\n", NULL, "atomicAdd(&x[i]"},
+    /* an index that is no neighbour, a short loop, an array of arrays, a loop with a break, another
+       start, one in place */
     {"vectorize", ROW PASS "        y[2 * i] = x[i * 4];\n}\n", NULL, NULL},
     {"vectorize", ROW PASS "    {\n        if (x[i] > 1.0f)\n            break;\n    }\n}\n", NULL,
      NULL},
+    {"vectorize", HEAD "#pragma unroll\n    for (int i = 0; i < 4; ++i)\n        y[i] = x[i];\n}\n",
+     NULL, NULL},
+    {"vectorize",
+     ROW "    __shared__ float s[4][4];\n    float v = 0;\n    for (int i = 0; i < n; ++i)\n"
+         "        v += s[i][0];\n}\n",
+     NULL, NULL},
     {"vectorize", HEAD "    for (int i = 5; i < n; ++i)\n        y[i] = x[i];\n}\n", NULL, NULL},
     {"vectorize", HEAD "    for (int i = 0; i < n; ++i)\n        y[i] = y[i] + 1.0f;\n}\n", NULL,
      NULL},
     {"vectorize", ROW PASS "        if (i % 3 == 0)\n            y[i] = 1.0f;\n}\n", NULL, NULL},
 
     {"keep_in_registers",
-     ROW "    float a = 0, b = 0;\n" PASS "        a += x[i];\n" PASS "        b += x[i] * a;\n}\n",
+     ROW "    float a = 0, b = 0;\n" PAIRS "        a += x[i];\n" PAIRS
+         "        b += x[i] * a;\n}\n",
      NULL, "kept[kept_number] = x[i];"},
     {"keep_in_registers",
-     ROW "    float a = 0;\n" PASS "        a += __ldg(&x[i]);\n" PASS
+     ROW "    float a = 0;\n" PAIRS "        a += __ldg(&x[i]);\n" PAIRS
          "        y[i] = __ldg(&x[i]) * a;\n}\n",
      NULL, "kept[kept_number] = __ldg(&x[i]);"},
-    {"keep_in_registers", ROW "    float a = 0;\n" PASS "        a += x[i];\n    y[0] = a;\n}\n",
+    {"keep_in_registers", ROW "    float a = 0;\n" PAIRS "        a += x[i];\n    y[0] = a;\n}\n",
      NULL, NULL},
     {"keep_in_registers",
-     ROW "    float a = 0;\n" PASS "        a += y[i];\n" PASS "        y[i] = y[i] * a;\n}\n",
+     ROW "    float a = 0;\n" PAIRS "        a += y[i];\n" PAIRS "        y[i] = y[i] * a;\n}\n",
      NULL, NULL},
     {"keep_in_registers",
      HEAD "    float a = 0, b = 0;\n    for (int i = 0; i < n; ++i)\n        a += x[i];\n"
           "    for (int i = 0; i < n; ++i)\n        b += x[i] * a;\n}\n",
+     NULL, NULL},
+    /* packs are kept where packs can be made */
+    {"keep_in_registers",
+     ROW "    float a = 0, b = 0;\n" PASS "        a += x[i];\n" PASS "        b += x[i] * a;\n}\n",
      NULL, NULL},
 
     {"stage_in_shared",
@@ -87,6 +119,27 @@ static const struct row {
      HEAD "    const int i = blockIdx.x * THREADS + threadIdx.x;\n    if (i >= n)\n        "
           "return;\n    y[i] = x[i];\n}\n",
      NULL, "(blockIdx.x * EACH_X + each)"},
+    /* barriers before the guard: each element has a copy of what is shared and depends on it */
+    {"coarsen",
+     HEAD "    int i = blockIdx.x * THREADS + threadIdx.x;\n    const bool in = i < n;\n"
+          "    i = i < n ? i : 0;\n    __shared__ float s[THREADS];\n    s[threadIdx.x] = x[i];\n"
+          "    __syncthreads();\n    if (!in)\n        return;\n    y[i] = s[0];\n}\n",
+     NULL, "s[each][threadIdx.x] = x[i[each]];"},
+    /* the same without the clamp, which reads outside of x; a store and a barrier that only some
+       elements reach */
+    {"coarsen",
+     HEAD "    int i = blockIdx.x * THREADS + threadIdx.x;\n    const bool in = i < n;\n"
+          "    const float v = x[i];\n    if (!in)\n        return;\n    y[i] = v;\n}\n",
+     NULL, NULL},
+    {"coarsen",
+     HEAD "    int i = blockIdx.x * THREADS + threadIdx.x;\n    i = i < n ? i : 0;\n    y[i] = 0;\n"
+          "    if (i >= n)\n        return;\n    y[i] = x[i];\n}\n",
+     NULL, NULL},
+    {"coarsen",
+     HEAD
+     "    int i = blockIdx.x * THREADS + threadIdx.x;\n    if (i < n)\n        __syncthreads();\n"
+     "    if (i >= n)\n        return;\n    y[i] = x[i];\n}\n",
+     NULL, NULL},
     /* no guard; a barrier; a grid that the kernel looks at */
     {"coarsen", HEAD "    const int i = blockIdx.x * THREADS + threadIdx.x;\n    y[i] = x[i];\n}\n",
      NULL, NULL},
@@ -100,6 +153,68 @@ static const struct row {
      "    const int i = blockIdx.x * THREADS + threadIdx.x;\n    if (i >= n)\n        return;\n"
      "    y[i] = gridDim.x;\n}\n",
      NULL, NULL},
+
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     "s += a_tile[k_in][threadIdx.y] * b_tile[k_in][threadIdx.x];"},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     "    r = r < m ? r : 0;"},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     "    if (!live || !live2)\n        return;"},
+    {"tile_in_shared", PRODUCT("", TERMS "s += half_to_float(a[r * d + k]) * (float)k;"),
+     FLAT("\"BY\""), "a_tile[k_in][threadIdx.y] = half_to_float(a[r * d + k]);"},
+    {"tile_in_shared", PRODUCT("", TERMS "for (int e = 0; e < 4; ++e)\n s += a[(r + e) * d + k];"),
+     FLAT("\"BY\""), "a_tile[k_in][threadIdx.y * 4 + e]"},
+    {"tile_in_shared",
+     PRODUCT(GUARD, "for (int k = 0; k < BX; ++k)\n        s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    /* threads that would miss a barrier: a way out in a branch, a store before the way out, a loop
+       whose length is not the block's, one below a condition, jumps */
+    {"tile_in_shared",
+     PRODUCT("if (c < n) { if (r >= m) return; }", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("if (c >= n) { if (r >= m) return; }", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT(GUARD "\n    y[r * n + c] = 1.0f;", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("if (r >= m && c >= n) return;", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT("if (c % 2) return;", TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT(GUARD, "for (int k = 0; k < r; ++k)\n        s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("int last = d;\n    for (int i = 0; i < c; ++i)\n        last = 2 * last;",
+             "for (int k = 0; k < last; ++k)\n        s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT(GUARD, "if (n > 3)\n    " TERMS "s += a[r * d + k] * b[k * n + c];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT(GUARD, TERMS "{ s += a[r * d + k] * b[k * n + c]; if (s > 9.0f) break; }"),
+     FLAT("\"BY\""), NULL},
+    /* what is not constant in the loop: a store, a pointer to what others may write, a row or an
+       end that moves */
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "y[k] = a[r * d + k] * b[k * n + c];"), FLAT("\"BY\""),
+     NULL},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += y[r * d + k];"), FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT("int q = r;", TERMS "s += a[q * d + k], q = m - q;"), FLAT("\"BY\""),
+     NULL},
+    {"tile_in_shared",
+     PRODUCT("int q = d;", "for (int k = 0; k < q; ++k)\n s += a[r * d + k], q--;"), FLAT("\"BY\""),
+     NULL},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[r * d + k++];"), FLAT("\"BY\""), NULL},
+    /* addresses that neighbours do not share: of both axes, by a detour, by a function, in a block
+       of one row */
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += a[(r + c) * d + k];"), FLAT("\"BY\""), NULL},
+    {"tile_in_shared",
+     PRODUCT("int q = r;\n    if (c > 3)\n        q = 2;", TERMS "s += a[q * d + k];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT("const int q = r + rank();", TERMS "s += a[q * d + k];"),
+     FLAT("\"BY\""), NULL},
+    {"tile_in_shared", PRODUCT(GUARD, TERMS "s += b[k * n + c];"), FLAT("1"), NULL},
 
     {"unroll", ROW PASS "        y[i] = x[i];\n}\n", NULL, "#pragma unroll unroll_factor"},
     {"unroll", ROW "#pragma unroll 1\n" PASS "        y[i] = x[i];\n}\n", NULL, NULL},
@@ -175,6 +290,15 @@ static const struct row {
      "{ \"options\": [ { \"option\": \"--ftz=true\", \"when\": \"1\" } ] }", NULL},
 
     {"block_sizes", HEAD "}\n", NULL, "[64, 96, 128, 192, 256]"},
+    {"larger_values", HEAD "}\n",
+     "{ \"genes\": { \"DEPTH\": { \"values\": [4, 8, 16], \"default\": 8 } }, \"launches\": [ { "
+     "\"kernel\": \"f\", \"block\": [32, 1, 1] } ] }",
+     "[4, 8, 16, 32]"},
+    {"larger_values", HEAD "}\n", NULL, NULL}, /* a block's */
+    {"larger_values", HEAD "}\n",
+     "{ \"genes\": { \"KEEP\": { \"values\": [4, 8, 12], \"default\": 8 } }, \"launches\": [ { "
+     "\"kernel\": \"f\", \"block\": [32, 1, 1] } ] }",
+     NULL},
     {"block_sizes", TREE("part[t] += part[t + h];"), NULL, NULL},
 };
 

@@ -28,9 +28,11 @@ static inline struct run_description example_description(struct run_file *files)
     }
     description.files = files;
     description.file_count = 2;
+    static struct trial_champion champions[2];
+    description.champions = champions;
     description.champion_count = 2;
     for (int c = 0; c < 2; c++)
-        description.champions[c] = (struct trial_champion){
+        champions[c] = (struct trial_champion){
             .goal = 5 * c, .trial = 70 + c, .genome = {{3, 1, 4}}, .score_us = 2.5 + c};
     return description;
 }

@@ -104,7 +104,7 @@ static void invalid_descriptions_are_rejected(void **state) {
     expect_rejected(text, "\"bytes\":101", "\"bytes\":-1", "must be from 0");
     expect_rejected(text, "\"bytes\":101", "\"bytes\":1e300", "bytes");
     expect_rejected(text, "\"patience_s\":30", "\"patience_s\":0", "must be from");
-    expect_rejected(text, "\"goal\":5", "\"goal\":64", "damaged");
+    expect_rejected(text, "\"goal\":5", "\"goal\":256", "damaged");
     expect_rejected(text, "\"goal\":5", "\"goal\":-1", "damaged");
     expect_rejected(text, "\"score_us\":2.5", "\"score_us\":-2.5", "has no score");
     expect_rejected(text, "\"score_us\":2.5", "\"score_us\":1e999", "");

@@ -28,7 +28,7 @@ struct inbox {
 static struct {
     char id[32]; /* of the server process */
     struct inbox results, heartbeats;
-    struct run_description described; /* as stored last; files are not kept */
+    struct run_description described; /* as stored last */
     int consumers;                    /* created so far */
     int acknowledged;                 /* results */
     int published;                    /* requests */
@@ -87,10 +87,10 @@ natsStatus kvStore_PutString(uint64_t *revision, kvStore *store, const char *key
                              const char *text) {
     struct error error = {0};
     (void)revision, (void)store;
+    run_description_release(&server.described);
     if (run_description_parse(&server.described, text, &error) < 0)
         fail_msg("%s", error.text);
     assert_string_equal(server.described.id, key);
-    run_description_release(&server.described);
     return NATS_OK;
 }
 
@@ -299,6 +299,7 @@ static int close_pool(void **state) {
     struct error error = {0};
     (void)state;
     pool_free(pool);
+    run_description_release(&server.described);
     for (int i = 0; i < server.published; i++)
         trial_request_release(&server.requests[i]);
     nats_Close();

@@ -231,6 +231,8 @@ static struct run_description *add_read(bool accepted) {
 }
 
 static void add_champion(struct run_description *read, int goal, double score_us) {
+    read->champions =
+        xgrow(read->champions, (size_t)read->champion_count, sizeof *read->champions);
     read->champions[read->champion_count++] = (struct trial_champion){
         .goal = goal, .trial = 100 + goal, .genome = {{(uint8_t)goal, 7}}, .score_us = score_us};
 }

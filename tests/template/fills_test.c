@@ -99,6 +99,16 @@ static void mistakes_of_fills(void **state) {
         {"\"v\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"workspace\", \"fill\": "
          "\"arange\" },",
          "", "14: tensors.v.fill: only an input or a tensor of setup is filled"},
+        {"\"o\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"output\", \"fill\": \"arange\" "
+         "},",
+         "",
+         "14: tensors.o.fill: an output that holds nothing before a call is not filled: its role "
+         "must be \"inout\", or its \"before\" \"random\""},
+        {"\"o\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"output\", \"before\": \"zero\", "
+         "\"fill\": \"arange\" },",
+         "", "14: tensors.o.fill: an output that holds nothing before a call is not filled"},
+        {"\"o\": { \"dtype\": \"f32\", \"shape\": [1], \"role\": \"inout\", \"fill\": \"setup\" },",
+         "", "14: tensors.o.fill: setup writes inputs alone"},
         {"\"s\": { \"dtype\": \"f32\", \"shape\": [1, \"N\"], \"role\": \"input\", \"fill\": "
          "\"permutation\", \"strides\": [\"STEP\"] },",
          "", "14: tensors.s.strides: has strides, so that its rows may lie anywhere: fill it by "},
