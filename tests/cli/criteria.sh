@@ -23,8 +23,6 @@ cat >c.json <<'JSON'
 }
 JSON
 judged run --against run:4
-echo "against itself"
-judged run --against run
 echo "a slower one"
 judged run:4 --against run
 echo "fewer cases"
@@ -32,8 +30,7 @@ judged part --against run:4
 
 # No counters are no pass, and the remedy is named.
 cp "$ROOT/configs/criteria.json" .
-tell gate run --against run:4 --criteria criteria.json | grep -E 'criteria.json:|status'
-jq -c '.criteria, .rows[0].by_case[0].p90_ratio > 0' <("$EVOTILE" gate run --against run:4 2>/dev/null)
+tell gate run --against run:4 --criteria criteria.json | grep -E 'criteria.json:|p90_ratio|status' | sed 's/p90_ratio":.*/p90_ratio/'
 
 # A kernel that is wrong by now was compared in no case, whatever it uses.
 cp -r run broken
@@ -65,18 +62,23 @@ open(path, "w").write(text.replace(head, head.replace("void sum", "void __launch
     own = own == 1e30f ? 1.0f : 0.0f;"""))
 PYTHON
 "$EVOTILE" run sum.json --out sum >/dev/null 2>&1
-for key in spill local; do
-    echo "{ \"${key}_bytes\": 8 }" >c.json
-    judged sum --against sum | sed "s/: [0-9]* at/: some at/"
-done
+echo '{ "spill_bytes": 8, "local_bytes": 8 }' >c.json
+judged sum --against sum | sed 's/: [0-9]* at/: some at/'
+"$EVOTILE" gate sum --against sum | jq .criteria
 
 # Files and options that are refused.
-echo '{ "faster": [ { "percent": 10, "cases": 2 }, { "percent": 5, "cases": 1 } ] }' >c.json
-tell gate run --against run --criteria c.json
-echo '{ "counters": { "sm_aktive_percent": { "at_least": 70 } } }' >c.json
-tell gate run --against run --criteria c.json
-echo '{ }' >c.json
-tell gate run --against run --criteria c.json
+while read -r text; do
+    echo "$text" >c.json
+    tell gate run --against run --criteria c.json
+done <<'JSON'
+{ "faster": [ { "percent": 10, "cases": 2 }, { "percent": 5, "cases": 1 } ] }
+{ "faster": [] }
+{ "counters": { "sm_aktive_percent": { "at_least": 70 } } }
+{ "counters": {} }
+{ "counters": { "sm_percent": {} } }
+{ "counters": { "sm_percent": { "at_least": 70, "at_most": 60 } } }
+{ }
+JSON
 tell gate run --against run --criteria nowhere.json
 echo '{ "slowdown_percent": 2 }' >c.json
 tell gate run --against run --criteria c.json --tolerance 2
