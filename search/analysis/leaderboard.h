@@ -47,20 +47,20 @@ struct leaderboard {
     struct goal_range goals;   /* that were added last */
     int smem_limit;            /* their limit of shared memory in bytes per block; 0: the run's */
     struct store_trial *first; /* the default genome's trial to which the ratios are, or NULL */
-    char **defaults; /* the default genome of each solution; NULL: it has no trial. Owned */
-    int64_t rank;                  /* of the trial that was added last */
-    int64_t shown;                 /* their trials in the table */
-    bool on_front;                 /* of the trial that is added */
-    int predicted, measured;       /* rows of each kind */
-    int limited_count;             /* rows with a limited input range */
-    int uses_count;                /* rows of kernels that use something (struct outcome) */
-    int energy_count;              /* trials whose energy was measured in every case */
-    int power_count;               /* rows that were timed at the GPU's power limit */
-    int duel_count;                /* trials with a stored duel with the baseline */
-    int spread_count;              /* rows whose placements differ by more than 3 % */
-    int64_t best;                  /* the first trial of the goals that were added last */
-    char checks[CHECKS_SIZE];      /* what it passed, for a reader (outcome_checks) */
-    bool has_more_rows;            /* a board has more rows than `top` */
+    char **defaults;         /* the default genome of each solution; NULL: it has no trial. Owned */
+    int64_t rank;            /* of the trial that was added last */
+    int64_t shown;           /* their trials in the table */
+    bool on_front;           /* of the trial that is added */
+    int predicted, measured; /* rows of each kind */
+    int limited_count;       /* rows with a limited input range */
+    int uses_count;          /* rows of kernels that use something (struct outcome) */
+    int energy_count;        /* trials whose energy was measured in every case */
+    int power_count;         /* rows that were timed at the GPU's power limit */
+    int duel_count;          /* trials with a stored duel with the baseline */
+    int spread_count;        /* rows whose placements differ by more than 3 % */
+    int64_t best;            /* the first trial of the goals that were added last */
+    char checks[CHECKS_SIZE]; /* what it passed, for a reader (outcome_checks) */
+    bool has_more_rows;       /* a board has more rows than `top` */
 };
 
 int leaderboard_open(struct leaderboard *board, struct store *store, struct error *error);

@@ -1,6 +1,5 @@
 #include "analysis/lineage.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "run/run_dir.h"
@@ -8,12 +7,10 @@
 #include "solutions/edit.h"
 #include "template/solution_files.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_MAX_LENGTH = 64 };
+_Static_assert((int)LINEAGE_PATH_MAX >= (int)SOLUTIONS_MAX, "a path may have every solution");
 
 /* ---- reading ---- */
 
@@ -34,7 +31,8 @@ static int add_row(void *context, const struct store_proposal *stored, struct er
     const char **texts[] = TEXTS(row);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = *texts[i] != NULL ? text_escaped(*texts[i], texts[i] == &row->diff) : NULL;
-    row->request = row->judged = NULL;
+    row->judged = row->judged != NULL ? xstrdup(row->judged) : NULL; /* JSON escapes by itself */
+    row->request = NULL;
     row->answer = row->answer != NULL ? "" : NULL; /* whether there is one */
     return 0;
 }
@@ -54,13 +52,12 @@ static int read_score(struct store *store, const struct run_solutions *solutions
 }
 
 /* A proposal may have found another genome of the start since it was tuned. */
-static int read_first_score(struct lineage *lineage, struct store *store, struct error *error) {
+int lineage_first_us(struct store *store, double *first_us, struct error *error) {
     char *text;
     const int found = store_meta_get(store, "evolve_start_us", &text, error);
-    if (found > 0)
-        lineage->first_us = strtod(text, NULL);
+    *first_us = found > 0 ? strtod(text, NULL) : 0;
     free(text);
-    return found;
+    return found < 0 ? -1 : 0;
 }
 
 static int read_solutions(struct lineage *lineage, struct store *store, struct error *error) {
@@ -81,7 +78,7 @@ static int read_solutions(struct lineage *lineage, struct store *store, struct e
             lineage->best = row->solution;
         }
     }
-    if (status == 0 && (read_first_score(lineage, store, error) < 0 ||
+    if (status == 0 && (lineage_first_us(store, &lineage->first_us, error) < 0 ||
                         read_score(store, solutions, lineage->best, &lineage->best_us, error) < 0))
         status = -1;
     free(solutions);
@@ -91,11 +88,11 @@ static int read_solutions(struct lineage *lineage, struct store *store, struct e
 /* What differs between the best one and the start that it came from. A run whose template was
    removed has no diff. */
 static void compare_with_root(struct lineage *lineage, const char *run_dir) {
-    const struct store_proposal *path[PATH_MAX_LENGTH];
+    const struct store_proposal *path[LINEAGE_PATH_MAX];
     char config[PATH_SIZE], template[PATH_SIZE], folder[PATH_SIZE];
     struct error ignored;
     const int count =
-        lineage->best != NULL ? lineage_path(lineage, lineage->best, path, PATH_MAX_LENGTH) : 0;
+        lineage->best != NULL ? lineage_path(lineage, lineage->best, path, LINEAGE_PATH_MAX) : 0;
     if (count == 0 || run_dir_files(run_dir, config, template, &ignored) < 0)
         return;
     lineage->root = xstrdup(path[0]->parent);
@@ -120,15 +117,19 @@ int lineage_has(struct store *store, struct error *error) {
     return found;
 }
 
+int lineage_require(struct store *store, struct error *error) {
+    const int found = lineage_has(store, error);
+    return found != 0 ? found
+                      : error_input(error,
+                                    "the sources of %s do not evolve: `evotile evolve` makes a run "
+                                    "with a lineage",
+                                    store_run_dir(store));
+}
+
 int lineage_read(struct lineage *lineage, struct store *store, struct error *error) {
     *lineage = (struct lineage){0};
-    const int found = lineage_has(store, error);
-    if (found == 0)
-        return error_input(error,
-                           "the sources of %s do not evolve: `evotile evolve` makes a run with a "
-                           "lineage",
-                           store_run_dir(store));
-    if (found < 0 || store_meta_get(store, "evolve_start", &lineage->first, error) < 0 ||
+    if (lineage_require(store, error) < 0 ||
+        store_meta_get(store, "evolve_start", &lineage->first, error) < 0 ||
         store_proposals(store, add_row, lineage, error) < 0 ||
         read_solutions(lineage, store, error) < 0)
         return -1;
@@ -141,6 +142,7 @@ void lineage_release(struct lineage *lineage) {
         const char **texts[] = TEXTS(&lineage->proposals[i]);
         for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
             free((char *)*texts[t]);
+        free((char *)lineage->proposals[i].judged);
     }
     for (int i = 0; i < lineage->start_count; i++)
         free(lineage->starts[i]);
@@ -177,55 +179,19 @@ int lineage_path(const struct lineage *lineage, const char *solution,
     return count;
 }
 
-/* ---- printing ---- */
-
-static const char *state_of(const struct store_proposal *row) {
-    return row->decision != NULL ? row->decision : row->answer != NULL ? "open" : "asked";
-}
-
-struct table *lineage_table(const struct lineage *lineage) {
-    static const struct table_column columns[] = {
-        {.name = "number", .heading = "proposal", .right = true},
-        {.name = "parent", .heading = "parent"},
-        {.name = "other", .heading = "and"},
-        {.name = "solution", .heading = "solution"},
-        {.name = "decision", .heading = "decision"},
-        {.name = "verdict", .heading = "verdict"},
-        {.name = "score_us", .heading = "us", .right = true},
-        {.name = "ratio", .heading = "times as\nfast", .right = true},
-        {.name = "low", .heading = "low", .right = true},
-        {.name = "high", .heading = "high", .right = true},
-        {.name = "tokens", .heading = "tokens", .right = true},
-        {.name = "hypothesis", .heading = "hypothesis: reason", .wrap = true},
-    };
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < lineage->count; i++) {
-        const struct store_proposal *row = &lineage->proposals[i];
-        const int64_t tokens = row->prompt_tokens + row->completion_tokens;
-        struct strbuf text = {0};
-        strbuf_print(&text, "%s%s%s", row->hypothesis != NULL ? row->hypothesis : "",
-                     row->hypothesis != NULL && row->reason != NULL ? ": " : "",
-                     row->reason != NULL ? row->reason : "");
-        table_add(table, "%ld %s %s %s %s %s %.3f %.3f %.3f %.3f", (long)row->number, row->parent,
-                  row->other, row->solution, state_of(row), row->verdict, row->score_us, row->ratio,
-                  row->low, row->high);
-        if (tokens > 0)
-            table_add(table, "%ld %s", (long)tokens, text.bytes);
-        else
-            table_add(table, "- %s", text.bytes);
-        strbuf_release(&text);
-    }
-    return table;
+bool lineage_made_solution(const struct store_proposal *row) {
+    return row->goal != NO_GOAL && row->genome == NULL;
 }
 
 static void walk_children(const struct lineage *lineage, const char *parent, int depth,
                           lineage_visit *visit, void *context) {
-    for (int i = 0; i < lineage->count && depth < PATH_MAX_LENGTH; i++) {
+    for (int i = 0; i < lineage->count && depth < LINEAGE_PATH_MAX; i++) {
         const struct store_proposal *row = &lineage->proposals[i];
-        if (row->goal == NO_GOAL || row->genome != NULL || strcmp(row->parent, parent) != 0)
+        if (strcmp(row->parent, parent) != 0)
             continue;
         visit(context, depth, row->solution, row);
-        walk_children(lineage, row->solution, depth + 1, visit, context);
+        if (lineage_made_solution(row))
+            walk_children(lineage, row->solution, depth + 1, visit, context);
     }
 }
 
@@ -234,73 +200,4 @@ void lineage_walk(const struct lineage *lineage, lineage_visit *visit, void *con
         visit(context, 0, lineage->starts[i], NULL);
         walk_children(lineage, lineage->starts[i], 1, visit, context);
     }
-}
-
-static void print_solution(void *out, int depth, const char *solution,
-                           const struct store_proposal *row) {
-    fprintf(out, "%*s%s", 2 * depth, "", solution);
-    if (row != NULL)
-        fprintf(out, "  %s", state_of(row));
-    if (row != NULL && isfinite(row->ratio))
-        fprintf(out, "  %.3f us, %.3f times as fast", row->score_us, row->ratio);
-    fprintf(out, "%s%s\n", row != NULL && row->hypothesis != NULL ? "  " : "",
-            row != NULL && row->hypothesis != NULL ? row->hypothesis : "");
-}
-
-static void print_best(const struct lineage *lineage, FILE *out) {
-    const struct store_proposal *path[PATH_MAX_LENGTH];
-    if (lineage->best == NULL)
-        return;
-    const int count = lineage_path(lineage, lineage->best, path, PATH_MAX_LENGTH);
-    fprintf(out, "\nbest: %s, %.3f us", lineage->best, lineage->best_us);
-    if (lineage->best_us > 0 && lineage->first_us > 0)
-        fprintf(out, ", %.3f times as fast as %s, the best start after tuning",
-                lineage->first_us / lineage->best_us, lineage->first);
-    fprintf(out, "\n");
-    for (int i = 0; i < count; i++)
-        fprintf(out, "  %s of %s: %s\n", path[i]->solution, path[i]->parent,
-                path[i]->hypothesis != NULL ? path[i]->hypothesis : "");
-    if (lineage->diff != NULL)
-        fprintf(out, "\n%s against %s\n%s", lineage->best, lineage->root, lineage->diff);
-}
-
-void lineage_print(const struct lineage *lineage, FILE *out) {
-    struct table *table = lineage_table(lineage);
-    table_print(table, TABLE_TEXT, out);
-    table_free(table);
-    fprintf(out, "\nsolutions that passed, below what they change\n");
-    lineage_walk(lineage, print_solution, out);
-    print_best(lineage, out);
-}
-
-cJSON *lineage_json(const struct lineage *lineage) {
-    cJSON *object = cJSON_CreateObject();
-    struct table *table = lineage_table(lineage);
-    cJSON *rows = table_json(table);
-    table_free(table);
-    for (int i = 0; i < lineage->count; i++) {
-        const struct store_proposal *proposal = &lineage->proposals[i];
-        cJSON *row = cJSON_GetArrayItem(rows, i);
-        cJSON_DeleteItemFromObjectCaseSensitive(row, "hypothesis");
-        cJSON_DeleteItemFromObjectCaseSensitive(row, "tokens");
-        json_add(row, "hypothesis=%s reason=%s", proposal->hypothesis, proposal->reason);
-        json_add(row, "hash=%s genome=%s diff=%s", proposal->hash, proposal->genome,
-                 proposal->diff);
-        json_add(row, "turn=%ld prompt_tokens=%ld completion_tokens=%ld", (long)proposal->turn,
-                 (long)proposal->prompt_tokens, (long)proposal->completion_tokens);
-        if (isfinite(proposal->cost))
-            cJSON_AddNumberToObject(row, "cost", proposal->cost);
-        if (proposal->trial != STORE_NO_TRIAL)
-            cJSON_AddNumberToObject(row, "trial", (double)proposal->trial);
-        if (proposal->goal != NO_GOAL)
-            cJSON_AddNumberToObject(row, "goal", proposal->goal);
-    }
-    cJSON *starts = cJSON_AddArrayToObject(object, "starts");
-    for (int i = 0; i < lineage->start_count; i++)
-        cJSON_AddItemToArray(starts, cJSON_CreateString(lineage->starts[i]));
-    json_add(object, "first=%s best=%s first_us=%g best_us=%g", lineage->first, lineage->best,
-             lineage->first_us, lineage->best_us);
-    json_add(object, "root=%s diff=%s", lineage->root, lineage->diff);
-    cJSON_AddItemToObject(object, "proposals", rows);
-    return object;
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -38,9 +39,21 @@ void mustache_escape_html(const char *text, FILE *out) {
     print_escaped(text, "&<>\"'", words, out);
 }
 
+/* Whether the mark at `at` could begin or end emphasis: one within a word could not. The first mark
+   of a pair need not be escaped where the second is. */
+static bool is_emphasis(const char *text, const char *at) {
+    const char before = at > text ? at[-1] : ' ';
+    if (*at == '~')
+        return before != ' ';
+    return *at == '_' && !(isalnum((unsigned char)before) && isalnum((unsigned char)at[1]));
+}
+
 void mustache_escape_markdown(const char *text, FILE *out) {
-    static const char *const words[] = {"\\&", "\\<", "\\\\", "\\|", "\\`", "\\*", "\\[", "\\]"};
-    print_escaped(text, "&<\\|`*[]", words, out);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (strchr("&<\\|`*[]$", *at) != NULL || is_emphasis(text, at))
+            fputc('\\', out);
+        fputc((unsigned char)*at < ' ' || *at == 0x7f ? ' ' : *at, out);
+    }
 }
 
 void mustache_escape_text(const char *text, FILE *out) {

@@ -27,8 +27,9 @@
 
 typedef void mustache_escape(const char *text, FILE *out);
 
-/* For HTML, including quoted attributes; for GitHub's Markdown including tables; and for plain
-   text. Control characters become spaces. */
+/* For HTML, including quoted attributes; for GitHub's Markdown including tables, behind the start
+   of a line, where "#" and "-" are marks, too; and for plain text. Control characters become
+   spaces. */
 mustache_escape mustache_escape_html, mustache_escape_markdown, mustache_escape_text;
 
 void mustache_render(const char *source, const cJSON *values, mustache_escape *escape, FILE *out);

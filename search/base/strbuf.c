@@ -40,24 +40,40 @@ void text_append(char *text, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+/* U+2028 to U+202E and U+2066 to U+2069 end lines, or turn the direction in which all that follows
+   is shown: a reader of a change sees another program than the compiler. All three bytes are there.
+ */
+static bool is_direction(const unsigned char *at) {
+    return at[0] == 0xe2 && ((at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) ||
+                             (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+}
+
+/* Appends the character at `at`; returns its bytes. */
+static int add_escaped(struct strbuf *escaped, const unsigned char *at, bool lines) {
+    const bool two_bytes = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
+    const bool stays = lines && (*at == '\n' || *at == '\t');
+    if (is_direction(at)) {
+        strbuf_print(escaped, "\\u20%02x", (at[1] & 1) << 6 | (at[2] & 0x3f));
+        return 3;
+    }
+    if (two_bytes || *at == 0x7f || (*at < 0x20 && !stays))
+        strbuf_print(escaped, "\\x%02x", at[two_bytes]);
+    else
+        strbuf_add(escaped, (const char *)at, 1);
+    return 1 + two_bytes;
+}
+
 char *text_escaped(const char *text, bool lines) {
     struct strbuf escaped = {0};
     strbuf_add(&escaped, "", 0);
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        bool two_bytes = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
-        bool stays = lines && (*at == '\n' || *at == '\t');
-        at += two_bytes;
-        if (two_bytes || *at == 0x7f || (*at < 0x20 && !stays))
-            strbuf_print(&escaped, "\\x%02x", *at);
-        else
-            strbuf_add(&escaped, (const char *)at, 1);
-    }
+    for (const unsigned char *at = (const unsigned char *)text; *at != '\0';)
+        at += add_escaped(&escaped, at, lines);
     return escaped.bytes;
 }
 
 void text_escape(char *text, size_t size, bool lines) {
     const unsigned char *at = (const unsigned char *)text;
-    while (*at >= 0x20 && *at != 0x7f && *at != 0xc2)
+    while (*at >= 0x20 && *at != 0x7f && *at != 0xc2 && *at != 0xe2)
         at++;
     if (*at == '\0')
         return; /* as nearly every text */

@@ -28,8 +28,9 @@ void strbuf_release(struct strbuf *text);
 void text_append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A copy for a terminal, which the caller frees: control characters, in one byte or as UTF-8 of two
-   (U+0080 to U+009F), become \x1b and the like. `lines`: line ends and tabs stay. */
+/* A copy for a reader, which the caller frees: control characters, in one byte or as UTF-8 of two
+   (U+0080 to U+009F), become \x1b and the like, and those that turn the direction of writing or end
+   a line \u202e. `lines`: line ends and tabs stay. */
 char *text_escaped(const char *text, bool lines);
 /* The same in an array of `size` bytes, cut at its end. */
 void text_escape(char *text, size_t size, bool lines);

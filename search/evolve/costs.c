@@ -1,22 +1,18 @@
-/* What the emulated device found of a solution's memory accesses: of a proposal in what it was
-   judged with, of a solution that the run started with in the store, by its name. */
+/* What the emulated device found of a solution's memory accesses (analysis/insights.h). */
 #include "evolve/internal.h"
 
+#include "analysis/insights.h"
 #include "base/json.h"
 #include "solutions/answer.h"
 
 #include <stdlib.h>
 
-static void print_name(const struct evolve *evolve, int goal, char name[NAME_SIZE + 16]) {
-    snprintf(name, NAME_SIZE + 16, "costs:%s", evolve->solutions[goal].name);
-}
-
 int evolve_keep_costs(struct evolve *evolve, const struct trial_result *result,
                       struct error *error) {
-    char name[NAME_SIZE + 16];
+    char name[COSTS_META_SIZE];
     if (result->diagnostics == NULL || evolve->solutions[result->goal].proposal > 0)
         return 0;
-    print_name(evolve, result->goal, name);
+    insights_costs_name(evolve->solutions[result->goal].name, name);
     cJSON *costs = answer_costs(result->diagnostics);
     char *text = json_print_line(costs);
     const int status = session_open_batch(&evolve->session, error) < 0
@@ -27,19 +23,8 @@ int evolve_keep_costs(struct evolve *evolve, const struct trial_result *result,
 }
 
 cJSON *evolve_costs(const struct evolve *evolve, int goal, struct error *error) {
-    const int64_t number = evolve->solutions[goal].proposal;
-    char name[NAME_SIZE + 16], *text = NULL;
-    if (number > 0) {
-        const char *judged = evolve->proposals[number - 1]->row.judged;
-        cJSON *answer = judged != NULL ? cJSON_Parse(judged) : NULL;
-        cJSON *costs = cJSON_DetachItemFromObjectCaseSensitive(answer, "costs");
-        cJSON_Delete(answer);
-        return costs != NULL ? costs : cJSON_CreateArray();
-    }
-    print_name(evolve, goal, name);
-    if (store_meta_get(evolve->session.store, name, &text, error) < 0)
-        return NULL;
-    cJSON *costs = text != NULL ? cJSON_Parse(text) : NULL;
-    free(text);
-    return costs != NULL ? costs : cJSON_CreateArray();
+    const struct evolved_solution *solution = &evolve->solutions[goal];
+    const char *judged =
+        solution->proposal > 0 ? evolve->proposals[solution->proposal - 1]->row.judged : NULL;
+    return insights_costs(evolve->session.store, solution->name, judged, error);
 }

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,42 @@ static struct comparison compare_duel(const struct duel_outcome *duel) {
     return (struct comparison){1 / duel->ratio, 1 / duel->high, 1 / duel->low};
 }
 
+/* Why a decision is as it is: the rule that decided, with its figures. */
+static void explain(struct source_proposal *proposal, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void explain(struct source_proposal *proposal, const char *format, ...) {
+    char reason[REASON_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    proposal_set(&proposal->row.reason, reason);
+}
+
+/* A prediction has no interval: both of its bounds are the ratio. */
+static bool is_faster(struct comparison comparison) {
+    return comparison.low > 1;
+}
+
+static void explain_challenge(const struct evolve *evolve, struct source_proposal *proposal,
+                              struct comparison comparison) {
+    const char *champion = evolve->solutions[evolve->champion].name;
+    const bool wins = is_faster(comparison);
+    if (!isfinite(comparison.low))
+        explain(proposal, "it is %.3f times as fast as the champion %s, without a duel",
+                comparison.ratio, champion);
+    else if (pool_device(evolve->session.pool)->predicts)
+        explain(proposal, "it is predicted to be %.3f times as fast as the champion %s: %s",
+                comparison.ratio, champion, wins ? "faster" : "not faster");
+    else
+        explain(proposal,
+                "it is %.3f times as fast as the champion %s, with a 99 %% interval of %.3f to "
+                "%.3f, which %s above 1",
+                comparison.ratio, champion, comparison.low, comparison.high,
+                wins ? "lies" : "does not lie");
+}
+
 static void note_comparison(struct source_proposal *proposal, struct comparison comparison) {
     proposal->row.ratio = comparison.ratio;
     proposal->row.low = comparison.low;
@@ -168,7 +205,8 @@ static int store_promotion(struct evolve *evolve, const struct source_proposal *
 
 static int take_challenge(struct evolve *evolve, struct source_proposal *proposal,
                           struct comparison comparison, struct error *error) {
-    const bool wins = comparison.low > 1;
+    const bool wins = is_faster(comparison);
+    explain_challenge(evolve, proposal, comparison);
     if (wins && evolve->champion != proposal->row.goal &&
         store_promotion(evolve, proposal, comparison, error) < 0)
         return -1;
@@ -179,8 +217,11 @@ static int start_challenge(struct evolve *evolve, struct source_proposal *propos
                            struct error *error) {
     const double own_us = evolve_score(evolve, proposal->row.goal),
                  champion_us = evolve_score(evolve, evolve->champion);
-    if (evolve->champion == proposal->row.goal || own_us > hopeless * champion_us)
+    if (evolve->champion == proposal->row.goal || own_us > hopeless * champion_us) {
+        explain(proposal, "its own timing is %.2f times that of the champion %s: there was no duel",
+                own_us / champion_us, evolve->solutions[evolve->champion].name);
         return evolve_decide(evolve, proposal, "keep", error);
+    }
     proposal->state = PROPOSAL_CHALLENGING;
     submit_duel(evolve, proposal, evolve->champion);
     return 0;
@@ -191,9 +232,8 @@ static int take_comparison(struct evolve *evolve, struct source_proposal *propos
                            struct comparison comparison, struct error *error) {
     note_comparison(proposal, comparison);
     if (comparison.ratio < 1 / (1 + slower_max)) {
-        char reason[120];
-        snprintf(reason, sizeof reason, "it is %.3f times as fast as its parent", comparison.ratio);
-        proposal_set(&proposal->row.reason, reason);
+        explain(proposal, "it is %.3f times as fast as its parent: more than %.0f %% slower",
+                comparison.ratio, 100 * slower_max);
         return evolve_decide(evolve, proposal, "revert", error);
     }
     return proposal->parent_goal == evolve->champion
@@ -247,6 +287,8 @@ int evolve_take_tried(struct evolve *evolve, struct source_proposal *proposal,
         outcome->duel.blocks > 0 ? compare_duel(&outcome->duel)
                                  : compare_scores(outcome->score_us, proposal->parent_us);
     note_comparison(proposal, comparison);
+    explain(proposal, won ? "it is the best genome of its solution, by its trial's duel"
+                          : "it is not the best genome of its solution");
     if (!won)
         return comparison.ratio < 1 / (1 + slower_max)
                    ? take_comparison(evolve, proposal, comparison, error)

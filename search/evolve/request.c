@@ -2,11 +2,10 @@
    and what is known. docs/evolve.md describes it. */
 #include "evolve/internal.h"
 
-#include "analysis/bottleneck.h"
+#include "analysis/insights.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "evaluate/roofline.h"
-#include "run/profile_results.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -208,63 +207,6 @@ static cJSON *faults_json(const struct evolve *evolve) {
     return list;
 }
 
-/* What limits the parent's best genome, case by case, as far as its trial tells. */
-static int add_findings(const struct evolve *evolve, int goal, const struct store_trial *trial,
-                        cJSON *findings, struct error *error) {
-    const struct session *session = &evolve->session;
-    const struct template *template = session->templates[goal];
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
-    struct launch_plan *plan = xmalloc(sizeof *plan);
-    struct bottleneck_report *report = xcalloc(1, sizeof *report);
-    int status = 0;
-    for (int c = 0; c < trial->outcome->case_count && status == 0; c++) {
-        status = template_launch_plan(template, &champion->genome, c, plan, error);
-        if (status < 0)
-            break;
-        const struct bottleneck_case known = {.device = pool_device(session->pool),
-                                              .resources = &trial->outcome->resources,
-                                              .threads = launch_plan_threads(plan),
-                                              .timed = &trial->outcome->cases[c],
-                                              .operations = plan->operations,
-                                              .bytes = plan->bytes};
-        report->count = 0;
-        bottleneck_from_trial(&known, report);
-        for (int f = 0; f < report->count; f++) {
-            cJSON *one = cJSON_CreateObject();
-            json_add(one, "case=%d name=%s value=%g text=%s", c, report->findings[f].name,
-                     report->findings[f].value, report->findings[f].text);
-            cJSON_AddItemToArray(findings, one);
-        }
-    }
-    free(report);
-    free(plan);
-    return status;
-}
-
-/* Advice of the solution that holds for its best genome, by the profile's measures if there is one.
- */
-static int add_advice(const struct evolve *evolve, int goal, const struct store_trial *trial,
-                      cJSON *insights, struct error *error) {
-    const struct session *session = &evolve->session;
-    const struct space *space = session->templates[goal]->space;
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
-    struct measures measures = evolution_measures(&trial->outcome->resources);
-    char text[ADVICE_SIZE];
-    cJSON *list = cJSON_AddArrayToObject(insights, "advice");
-    const int found = profile_results_read(session->store, champion->trial, &measures, error);
-    if (found < 0)
-        return -1;
-    if (found > 0)
-        profile_results_add(insights, &measures);
-    const uint32_t holding = space_hints(space, &champion->genome, &measures);
-    for (int h = 0; h < space->hints.count; h++)
-        if (holding >> h & 1) {
-            bottleneck_advice(space, h, text);
-            cJSON_AddItemToArray(list, cJSON_CreateString(text));
-        }
-    return 0;
-}
-
 static cJSON *insights_json(const struct evolve *evolve, int goal, struct error *error) {
     const struct session *session = &evolve->session;
     if (session->config->evolve.strategy == EVOLVE_FREE)
@@ -280,11 +222,12 @@ static cJSON *insights_json(const struct evolve *evolve, int goal, struct error 
         cJSON_AddItemToArray(shares, trial->outcome->cases[c].ceiling > 0
                                          ? cJSON_CreateNumber(trial->outcome->cases[c].ceiling)
                                          : cJSON_CreateNull());
-    cJSON *findings = cJSON_AddArrayToObject(object, "findings");
-    const int status = add_findings(evolve, goal, trial, findings, error) < 0 ||
-                               add_advice(evolve, goal, trial, object, error) < 0
-                           ? -1
-                           : 0;
+    const struct insights_subject subject = {.store = session->store,
+                                             .template = session->templates[goal],
+                                             .device = pool_device(session->pool),
+                                             .genome = &champion->genome,
+                                             .trial = trial};
+    const int status = insights_add(object, &subject, error);
     store_trial_free(trial);
     cJSON_AddItemToObject(object, "faults", faults_json(evolve));
     cJSON *costs = status == 0 ? evolve_costs(evolve, goal, error) : NULL;

@@ -8,27 +8,29 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 
-/* A verdict's name, its T4 "invalidity", and the error that Kernel Tuner writes instead of a time.
- */
+/* A verdict's name, its T4 "invalidity", the error that Kernel Tuner writes instead of a time, and
+   how far a candidate came. */
 static const struct {
     const char *name, *t4, *cache;
+    enum verdict_reach reach;
 } verdict_words[VERDICT_COUNT] = {
-    [VERDICT_OK] = {"ok", "correct", NULL},
-    [VERDICT_INVALID] = {"invalid", "constraints", "InvalidConfig"},
-    [VERDICT_COMPILE_FAILED] = {"compile_failed", "compile", "CompilationFailedConfig"},
-    [VERDICT_FILTERED] = {"filtered", "constraints", "InvalidConfig"},
-    [VERDICT_OVER_LIMIT] = {"over_limit", "constraints", "InvalidConfig"},
-    [VERDICT_LAUNCH_FAILED] = {"launch_failed", "runtime", "RuntimeFailedConfig"},
-    [VERDICT_WRONG] = {"wrong", "correctness", "RuntimeFailedConfig"},
-    [VERDICT_RACY] = {"racy", "correctness", "RuntimeFailedConfig"},
-    [VERDICT_WROTE_OUTSIDE] = {"wrote_outside", "correctness", "RuntimeFailedConfig"},
-    [VERDICT_CHANGED_INPUT] = {"changed_input", "correctness", "RuntimeFailedConfig"},
-    [VERDICT_UNVERIFIED] = {"unverified", "correctness", "RuntimeFailedConfig"},
-    [VERDICT_IMPOSSIBLE] = {"impossible", "correctness", "RuntimeFailedConfig"},
-    [VERDICT_TOO_SLOW] = {"too_slow", "timeout", "RuntimeFailedConfig"},
-    [VERDICT_TIMEOUT] = {"timeout", "timeout", "RuntimeFailedConfig"},
-    [VERDICT_CRASHED] = {"crashed", "runtime", "RuntimeFailedConfig"},
-    [VERDICT_LOST] = {"lost", "runtime", "RuntimeFailedConfig"},
+    [VERDICT_OK] = {"ok", "correct", NULL, REACHED_END},
+    [VERDICT_INVALID] = {"invalid", "constraints", "InvalidConfig", REACHED_NOTHING},
+    [VERDICT_COMPILE_FAILED] = {"compile_failed", "compile", "CompilationFailedConfig",
+                                REACHED_NOTHING},
+    [VERDICT_FILTERED] = {"filtered", "constraints", "InvalidConfig", REACHED_NOTHING},
+    [VERDICT_OVER_LIMIT] = {"over_limit", "constraints", "InvalidConfig", REACHED_NOTHING},
+    [VERDICT_LAUNCH_FAILED] = {"launch_failed", "runtime", "RuntimeFailedConfig", REACHED_COMPILER},
+    [VERDICT_WRONG] = {"wrong", "correctness", "RuntimeFailedConfig", REACHED_RUN},
+    [VERDICT_RACY] = {"racy", "correctness", "RuntimeFailedConfig", REACHED_RUN},
+    [VERDICT_WROTE_OUTSIDE] = {"wrote_outside", "correctness", "RuntimeFailedConfig", REACHED_RUN},
+    [VERDICT_CHANGED_INPUT] = {"changed_input", "correctness", "RuntimeFailedConfig", REACHED_RUN},
+    [VERDICT_UNVERIFIED] = {"unverified", "correctness", "RuntimeFailedConfig", REACHED_COMPILER},
+    [VERDICT_IMPOSSIBLE] = {"impossible", "correctness", "RuntimeFailedConfig", REACHED_RUN},
+    [VERDICT_TOO_SLOW] = {"too_slow", "timeout", "RuntimeFailedConfig", REACHED_RUN},
+    [VERDICT_TIMEOUT] = {"timeout", "timeout", "RuntimeFailedConfig", REACHED_COMPILER},
+    [VERDICT_CRASHED] = {"crashed", "runtime", "RuntimeFailedConfig", REACHED_COMPILER},
+    [VERDICT_LOST] = {"lost", "runtime", "RuntimeFailedConfig", REACHED_NOTHING},
 };
 
 const char *verdict_name(enum verdict verdict) {
@@ -41,6 +43,10 @@ const char *verdict_t4_name(enum verdict verdict) {
 
 const char *verdict_cache_name(enum verdict verdict) {
     return verdict_words[verdict].cache;
+}
+
+enum verdict_reach verdict_reach(enum verdict verdict) {
+    return verdict_words[verdict].reach;
 }
 
 int verdict_parse(const char *name) {

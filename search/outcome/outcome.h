@@ -50,6 +50,16 @@ const char *verdict_t4_name(enum verdict verdict);
 const char *verdict_cache_name(enum verdict verdict);
 /* The verdict with that name, or -1. */
 int verdict_parse(const char *name);
+
+/* How far a candidate with that verdict came. The verdict alone cannot tell a compiler that ran out
+   of time from a kernel that did: both are VERDICT_TIMEOUT, and count as compiled. */
+enum verdict_reach {
+    REACHED_NOTHING,  /* not tried, or refused by a constraint, the compiler or a limit */
+    REACHED_COMPILER, /* it compiled, and did not run to its end, or nothing of it was checked */
+    REACHED_RUN,      /* it ran to its end, and a gate refused what it did */
+    REACHED_END       /* it passed all gates */
+};
+enum verdict_reach verdict_reach(enum verdict verdict);
 /* Appends how many trials have each verdict: "70 ok (30 dropped by the race), 50 over_limit". */
 void verdict_print_counts(const int64_t counts[VERDICT_COUNT], int64_t raced, char *text,
                           size_t size);

@@ -293,13 +293,10 @@ void table_print_text(const struct table *table, int width, FILE *out) {
 
 /* ---- Markdown, HTML and CSV ---- */
 
+/* A cell may quote a candidate: it makes no emphasis, link or picture. */
 static void print_markdown_cell(const char *text, FILE *out) {
-    fputs(" ", out);
-    for (; *text != '\0'; text++) {
-        if (*text == '|' || *text == '\\' || *text == '<')
-            fputc('\\', out);
-        fputc(*text == '\n' ? ' ' : *text, out);
-    }
+    fputc(' ', out);
+    mustache_escape_markdown(text, out);
     fputs(" |", out);
 }
 

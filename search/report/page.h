@@ -25,6 +25,9 @@ int page_print(struct run_data *const *runs, int count, enum page_format format,
 int page_print_summary(struct store *store, enum page_format format, FILE *out,
                        struct error *error);
 
+/* The log of a run whose sources evolve, as Markdown; an error if they do not. */
+int page_print_lineage(struct store *store, FILE *out, struct error *error);
+
 /* A heading line, then every observed trial in the order observed; one column for each gene of any
  * run. */
 void page_print_csv(struct run_data *const *runs, int count, FILE *out);

@@ -11,6 +11,7 @@
 #define EVOTILE_REPORT_PAGE_INTERNAL_H
 
 #include "analysis/ablation.h"
+#include "analysis/lineage.h"
 #include "report/baselines.h"
 #include "report/page.h"
 #include "report/pictures.h"
@@ -62,10 +63,17 @@ void page_add_goal_pictures(const struct page *page, cJSON *to, int run, int goa
 void page_render(const struct page *page, cJSON *values, const char *start, const char *end,
                  FILE *out);
 
-/* ---- page_lineage.c ---- */
+/* ---- page_lineage.c, page_iteration.c, page_diff.c ---- */
 
-/* Adds "lineage" if the run's sources evolve. */
+/* Adds "lineage" if the run's sources evolve: for Markdown a text, else an object. */
 int page_add_lineage(const struct page *page, cJSON *to, struct store *store, struct error *error);
+/* Adds one iteration's words and its change, of which `diff_lines` lines are shown. `row` is NULL
+   for a solution that the run started with; `state` is of lineage_json. */
+void page_add_iteration(const struct page *page, cJSON *to, const char *solution,
+                        const struct store_proposal *row, const cJSON *state, int diff_lines);
+/* Adds "diff", which is HTML in such a page, "fence" for Markdown, and "diff_note" if lines are
+   left out. NULL is added as "". */
+void add_diff(const struct page *page, cJSON *to, const char *diff, int lines);
 
 /* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
 

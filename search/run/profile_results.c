@@ -54,18 +54,28 @@ static int read_measures(const struct json *object, struct measures *measures,
     return 1;
 }
 
+int profile_results_open(struct store *store, int64_t trial, struct json_document *document,
+                         struct error *error) {
+    char name[ARTIFACT_NAME_SIZE];
+    const int found = run_artifact_read(store, artifact_name(trial, name), document, error);
+    if (found <= 0)
+        return found;
+    const struct json root = json_root(document);
+    const int same = is_same_device(store, &root, error);
+    if (same <= 0)
+        json_release(document);
+    return same;
+}
+
 int profile_results_read(struct store *store, int64_t trial, struct measures *measures,
                          struct error *error) {
     struct json_document document;
-    char name[ARTIFACT_NAME_SIZE];
     *measures = (struct measures){0};
-    int found = run_artifact_read(store, artifact_name(trial, name), &document, error);
+    int found = profile_results_open(store, trial, &document, error);
     if (found <= 0)
         return found;
-    struct json root = json_root(&document);
-    found = is_same_device(store, &root, error);
-    if (found == 1)
-        found = read_measures(&root, measures, error);
+    const struct json root = json_root(&document);
+    found = read_measures(&root, measures, error);
     json_release(&document);
     return found;
 }

@@ -21,8 +21,12 @@ void profile_results_add(cJSON *object, const struct measures *measures);
 /* Stores the object, which must have the name of its "device". Frees `object`. */
 int profile_results_write(const char *run_dir, int64_t trial, cJSON *object, struct error *error);
 
-/* Returns 1; 0 if the trial was not profiled, or on another device than the run's; -1 if the stored
-   object is damaged. */
+/* The stored object. Returns 1 with a document to be released; 0 if the trial was not profiled, or
+   on another device than the run's; -1 if it is damaged. */
+int profile_results_open(struct store *store, int64_t trial, struct json_document *document,
+                         struct error *error);
+
+/* Its measures; the same values. */
 int profile_results_read(struct store *store, int64_t trial, struct measures *measures,
                          struct error *error);
 

@@ -90,17 +90,6 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
     return score;
 }
 
-/* The gates that a trial passed, by its verdict. */
-static bool has_compiled(enum verdict verdict) {
-    return verdict != VERDICT_INVALID && verdict != VERDICT_COMPILE_FAILED &&
-           verdict != VERDICT_OVER_LIMIT;
-}
-
-static bool has_run(enum verdict verdict) {
-    return has_compiled(verdict) && verdict != VERDICT_LAUNCH_FAILED &&
-           verdict != VERDICT_TIMEOUT && verdict != VERDICT_CRASHED && verdict != VERDICT_LOST;
-}
-
 struct speedup score_speedup(const struct recorded *recorded, const struct visits *runs,
                              int run_count, int64_t row) {
     struct speedup speedup = {.least = INFINITY};
@@ -109,11 +98,11 @@ struct speedup score_speedup(const struct recorded *recorded, const struct visit
     for (int i = 0; i < run_count; i++) {
         double least_us = INFINITY;
         for (int k = 0; k < runs[i].count; k++) {
-            enum verdict verdict = recorded->verdicts[runs[i].rows[k]];
+            enum verdict_reach reach = verdict_reach(recorded->verdicts[runs[i].rows[k]]);
             least_us = fmin(least_us, recorded->times_us[runs[i].rows[k]]);
-            speedup.compiled += has_compiled(verdict);
-            speedup.ran += has_run(verdict);
-            speedup.correct += verdict == VERDICT_OK;
+            speedup.compiled += reach >= REACHED_COMPILER;
+            speedup.ran += reach >= REACHED_RUN;
+            speedup.correct += reach == REACHED_END;
         }
         trials += runs[i].count;
         ratios[i] = recorded->times_us[row] / least_us;

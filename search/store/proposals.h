@@ -34,7 +34,7 @@ struct store_proposal {
     int64_t trial;           /* the first one: of the default genome, or of `genome` */
     const char *judged;      /* that trial as a JSON object */
     const char *verdict;     /* of that trial; "refused" without one */
-    const char *reason;      /* why it was refused */
+    const char *reason;      /* why it was refused; after a duel, what decided */
     double first_us;         /* the first trial's score */
     double score_us;         /* after tuning */
     double ratio, low, high; /* the parent's time over its own, with the interval; a prediction has

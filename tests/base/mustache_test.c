@@ -98,7 +98,11 @@ static void any_text_survives_html(void **state) {
 static void markdown_keeps_cells_apart(void **state) {
     (void)state;
     char *text = filled("{{x}}", "{\"x\": \"a|b`c*d<e>\\\\[f]_g\\n\"}", mustache_escape_markdown);
-    assert_string_equal(text, "a\\|b\\`c\\*d\\<e>\\\\\\[f\\]_g ");
+    assert_string_equal(text, "a\\|b\\`c\\*d\\<e>\\\\\\[f\\]\\_g ");
+    free(text);
+    text = filled("{{x}}", "{\"x\": \"BLOCK_M __restrict__ _a_ ~1.5 ~~b~~ $c$\"}",
+                  mustache_escape_markdown);
+    assert_string_equal(text, "BLOCK_M \\_\\_restrict\\_\\_ \\_a\\_ ~1.5 ~\\~b\\~\\~ \\$c\\$");
     free(text);
     text = filled("{{x}}", "{\"x\": \"<a>|b`*&\\n\\u001b[0m\"}", mustache_escape_text);
     assert_string_equal(text, "<a>|b`*&  [0m");

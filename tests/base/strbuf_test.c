@@ -71,6 +71,24 @@ static void test_controls(void **state) {
     assert_string_equal(small, "\\x1b");
 }
 
+/* What turns the direction of writing would show another program than the one that is compiled. */
+static void test_directions(void **state) {
+    (void)state;
+    char *text = text_escaped("a\xe2\x80\xae"
+                              "b\xe2\x81\xa6 \xe2\x80\xa8\xe2\x80\xa7\xe2\x80\xaf"
+                              "\xe2\x81\xaa\xe6\xbc\xa2",
+                              true);
+    assert_string_equal(text,
+                        "a\\u202eb\\u2066 \\u2028\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xaa\xe6\xbc\xa2");
+    free(text);
+    text = text_escaped("cut \xe2\x80", false);
+    assert_string_equal(text, "cut \xe2\x80");
+    free(text);
+    char array[32] = "x\xe2\x80\xae";
+    text_escape(array, sizeof array, false);
+    assert_string_equal(array, "x\\u202e");
+}
+
 static void test_mentions(void **state) {
     (void)state;
     assert_true(mentions_identifier("UNITS < 5", "UNITS"));
@@ -81,9 +99,9 @@ static void test_mentions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrap),     cmocka_unit_test(test_wrap_long),
-        cmocka_unit_test(test_escapes),  cmocka_unit_test(test_controls),
-        cmocka_unit_test(test_mentions),
+        cmocka_unit_test(test_wrap),       cmocka_unit_test(test_wrap_long),
+        cmocka_unit_test(test_escapes),    cmocka_unit_test(test_controls),
+        cmocka_unit_test(test_directions), cmocka_unit_test(test_mentions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,9 @@ proposer="exec $ROOT/tests/evolve/proposer.py script.json log"
 echo "--- a run"
 "$EVOTILE" evolve c.json --proposer "$proposer" --proposals 3 --tune 2 --compile-workers 1 --out run >/dev/null 2>log.txt || cat log.txt
 grep -o '[0-9]* proposals and .*' log.txt
-tell summary run --lineage
+tell summary run --lineage | sed -E 's/[0-9]+ s from/N s from/'
+"$EVOTILE" summary run --lineage --markdown | grep -E '^#|^[*][*](Change|Decision|Next)'
+tell summary run --proposals
 "$EVOTILE" summary run --lineage --json | jq -c '[.starts, .best, (.proposals[] | [.number, .decision, .verdict])]'
 "$EVOTILE" board run --json --all | jq -c '[.rows[].solution] | unique'
 tell resume run
@@ -51,8 +53,11 @@ config '"axpy"' '"objective": "per_case"' wrong.json && sed -i 's/{ "N": 3000 }/
 tell evolve "recorded:$ROOT/tests/spaces/attention_H200.json.gz" --proposer x
 tell evolve c.json --proposer 'echo hello; exit 7' --out none --compile-workers 1 --tune 0 --proposals 9 | sed -E '/trials?[ ,:]|champion/d; s/ [0-9.]+ us/ N us/'
 tell resume run --queue nats://127.0.0.1:1 --proposals 9
-tell summary run --lineage --markdown
+tell summary run --lineage --proposals
+tell summary run run --proposals
+tell summary run whole
 "$EVOTILE" run c.json --trials 1 --out plain >/dev/null 2>&1
 tell summary plain --lineage
+tell summary run plain --proposals
 ls -d none 2>/dev/null
 sqlite3 run/run.db "UPDATE proposals SET number = 9 WHERE number = 2" && tell resume run --proposals 9

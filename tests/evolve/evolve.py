@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """usage: evolve.py EVOTILE [PART...]: the parts of the tests beside it; each makes runs in a temporary folder."""
+import collections
+import difflib
+import html
 import json
 import os
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -367,6 +371,153 @@ def strategies():
             print("there is no jsonschema: make deps-test")
 
 
+# ---- the log ----
+
+ADVICE = '</script><b>advice</b> **of** the | proposer'
+ADVISED = {"edits": [*SHARED["edits"], {"file": "solution.json", "search": '"genes"', "replace":
+           f'"insights": [{{"when": "MEASURED_REGISTERS < 250", "favour": {{"THREADS": "lower"}}, "because": "{ADVICE}"}}], "genes"'}],
+           "tokens": {"prompt": 900, "completion": 100, "cost": 0.25}}
+LOGGED = [ADVISED, edit("i", "j"), edit("THREADS + threadIdx.x", "THREADS + thread"), {"genome": "THREADS=32,BLOCKS=16"},
+          {"files": {"note.cuh": "// a note\n++ b/forged.cu\n", "kernel.cu": None}}, edit("staged[4096]", "staged[4097]", _of="p1")]
+
+
+def counted_change(name, parent, child):
+    """Files, lines added and removed between two solutions of a run, without diff."""
+    files = added = removed = 0
+    places = [f"{name}/template/axpy/{solution}" for solution in (parent, child)]
+    for file in sorted({file for place in places for file in os.listdir(place)}):
+        texts = [open(f"{place}/{file}").read().splitlines() if os.path.exists(f"{place}/{file}") else [] for place in places]
+        lines = [line[0] for line in difflib.ndiff(*texts)]
+        files += texts[0] != texts[1]
+        added += lines.count("+")
+        removed += lines.count("-")
+    return files, added, removed
+
+
+def log():
+    run("logged", LOGGED, "--proposals", str(len(LOGGED)), "--tune", "1")
+    told = lineage("logged")
+    rows = {row["number"]: row for row in told["proposals"]}
+    for row in rows.values():
+        if row["solution"] and row["verdict"] == "ok" and not row.get("genome"):
+            change = row["change"]
+            check((len(change["files"]), change["added"], change["removed"]) == counted_change("logged", row["parent"], row["solution"]),
+                  f"the change of {row['solution']}: {change}")
+        # What follows: the proposals that change it, or have it as a second parent.
+        made = row.get("goal") is not None and not row.get("genome")
+        follow = [other["number"] for other in rows.values() if made and row["solution"] in (other["parent"], other["other"])]
+        check(row["next"] == follow, f"next of {row['number']}: {row['next']}, not {follow}")
+        check((row["numbers"] is not None) == (row["verdict"] == "ok"), f"numbers of {row['number']}: {row['numbers']}")
+        check(row["decision"] == "revert" or "as fast as the champion" in row["reason"] or "best genome" in row["reason"], f"why: {row}")
+    check(told["started_with"][0]["next"] == [n for n, row in rows.items() if "loop" in (row["parent"], row["other"])], "next of the start")
+    # Numbers are those of the best trial that the store has.
+    for row in [*rows.values(), told["started_with"][0]]:
+        numbers = row["numbers"]
+        if numbers is None:
+            continue
+        where = f"goal = {row.get('goal', 0)}" if not row.get("genome") else f"number = {row['trial']}"
+        best = query("logged", "SELECT number, genome, score_us, registers, smem_bytes, spill_bytes, ctas_per_sm, occupancy, told FROM trials "
+                     f"WHERE {where} AND verdict = 'ok' AND raced = 0 ORDER BY score_us, number LIMIT 1")[0]
+        check(tuple(numbers[key] for key in ("trial", "genome", "score_us", "registers", "smem_bytes", "spill_bytes", "ctas_per_sm",
+                                             "occupancy")) == best[:8], f"numbers: {numbers}: {best}")
+        cases = query("logged", f"SELECT p50_us, p90_us FROM cases WHERE event = {best[8]} ORDER BY number")
+        check([(one["p50_us"], one["p90_us"]) for one in numbers["cases"]] == cases, f"cases: {numbers}: {cases}")
+        check(numbers["cases"][0]["case"] == "N=3000" and row["profile"]["findings"], f"findings: {row['profile']}")
+    # An insight that reads what was measured holds without a profile, too.
+    check(rows[1]["profile"]["advice"] == [f"lower THREADS: {ADVICE}"], f"advice: {rows[1]['profile']}")
+    check(rows[3]["profile"]["stopped_at"] == "compile" and rows[3]["profile"]["faults"][0]["line"] == 4, f"a fault: {rows[3]['profile']}")
+    check(rows[2]["profile"] is None and rows[2]["change"] is None, f"refused: {rows[2]}")
+    check(rows[4]["change"] == {"genome": "THREADS=32,BLOCKS=16"}, f"a genome: {rows[4]['change']}")
+    check(rows[6]["parent"] == "p1", f"a child of p1: {rows[6]}")
+    summary = told["summary"]
+    for key, of in (("decision", "decisions"), ("verdict", "verdicts")):
+        check(summary[of] == collections.Counter(row[key] for row in rows.values()), f"{of}: {summary}")
+    check((summary["prompt_tokens"], summary["completion_tokens"], summary["cost"]) == (900, 100, 0.25), f"{summary}")
+    # A profile's findings and measures take the place of the trial's.
+    ran = subprocess.run([EVOTILE, "profile", "logged", "--solution", "p1", "--device", "emulated:sm_90", "--json"], capture_output=True, text=True)
+    check(ran.returncode == 0, f"profile: {ran.stderr}")
+    profiled, = [row["profile"] for row in lineage("logged")["proposals"] if row["number"] == 1]
+    shown = [finding["text"] for case in json.loads(ran.stdout)["cases"] for finding in case["findings"]]
+    check([finding["text"] for finding in profiled["findings"]] == shown and profiled["measures"]["MEASURED_REGISTERS"] > 0,
+          f"profiled: {profiled}: {shown}")
+    printed(rows, told)
+
+
+def printed(rows, told):
+    """What is printed says the same, and what the proposer wrote is text."""
+    texts = {name: subprocess.run([EVOTILE, *command], capture_output=True, text=True).stdout for name, command in (
+        ("text", ["summary", "logged", "--lineage"]), ("markdown", ["summary", "logged", "--lineage", "--markdown"]),
+        ("report", ["report", "logged", "--markdown"]), ("json", ["report", "logged", "--json"]))}
+    subprocess.run([EVOTILE, "report", "logged", "-o", "logged.html"], capture_output=True)
+    page = open("logged.html").read()
+    for number, row in rows.items():
+        check(f"# Iteration {number}: " in texts["markdown"] and f"#### Iteration {number}: " in texts["report"], f"iteration {number}")
+        check(html.escape(row["reason"]).replace("&#x27;", "&#39;") in page, f"the reason of {number} is not in the page: {row['reason']}")
+        check(row["decision"] != "revert" or row["reason"] in texts["text"], f"the reason of {number}: {row['reason']}")
+    inner = json.loads(texts["json"])["runs"][0]["lineage"]
+    check([row["number"] for row in inner["proposals"]] == list(rows) and inner["best"] == told["best"], "the report has the lineage")
+    check("<b>advice" not in page and "&lt;b&gt;advice" in page, "advice is no markup")
+    check(r"- advice: lower THREADS: \</script>\<b>advice\</b> \*\*of\*\* the \| proposer" in texts["markdown"], "advice is no mark")
+    # The figures stay when the sources are gone.
+    os.rename("logged/template", "logged/gone")
+    gone = lineage("logged")["proposals"][0]
+    os.rename("logged/gone", "logged/template")
+    check(gone["numbers"]["registers"] == rows[1]["numbers"]["registers"] and gone["profile"]["missing"], f"without its template: {gone['profile']}")
+
+
+# ---- proposals of several runs ----
+
+NOT_COMPILED = {"refused", "invalid", "compile_failed", "over_limit", "lost", "filtered"}
+NOT_RUN = NOT_COMPILED | {"timeout", "crashed", "launch_failed", "unverified"}
+
+
+def counted(names):
+    """The figures again, from what the runs print of each proposal."""
+    found = {}
+    for name in names:
+        told = lineage(name)
+        strategies_of = dict(query(name, "SELECT number, json_extract(request, '$.strategy') FROM proposals"))
+        of_run = {}
+        for row in told["proposals"]:
+            if row["decision"] not in ("revert", "keep", "promote"):
+                continue
+            one = found.setdefault(strategies_of[row["number"]], collections.Counter(bests=[], speedups=[], names=set()))
+            speedups = of_run.setdefault(strategies_of[row["number"]], [1])
+            one["names"].add(name)
+            one["proposals"] += 1
+            one["compiled"] += row["verdict"] not in NOT_COMPILED
+            one["ran"] += row["verdict"] not in NOT_RUN
+            one["correct"] += row["verdict"] == "ok"
+            one["tokens"] += row["prompt_tokens"] + row["completion_tokens"]
+            if row["verdict"] == "ok":
+                one["speedups"].append(told["first_us"] / row["score_us"])
+                speedups.append(told["first_us"] / row["score_us"])
+        for strategy, speedups in of_run.items():
+            found[strategy]["bests"].append(max(speedups))
+    return found
+
+
+def scores():
+    run("scored_free", [edit(LINE, LINE + " "), edit("i", "j"), SLOW], "--proposals", "3", "--tune", "1", "--strategy", "free")
+    run("scored_full", [SHARED, edit(LINE, "if (i % 7 != 3) " + LINE), {"error": "none"}], "--proposals", "3", "--tune", "1")
+    names = ["scored_free", "scored_full", *(name for name in ("repaired", "refused", "logged", "slow") if os.path.isdir(name))]
+    ran = subprocess.run([EVOTILE, "summary", *names, "--proposals", "--json"], capture_output=True, text=True)
+    check(ran.returncode == 0, ran.stderr)
+    wanted = counted(names)
+    rows = json.loads(ran.stdout)
+    check(len(rows) == len(wanted) and all(row["proposer"] == "proposer.py" for row in rows), f"{rows}")
+    for row in rows:
+        one = wanted[row["strategy"]]
+        for key in ("proposals", "compiled", "ran", "correct", "tokens"):
+            check(row[key] == one[key], f"{key}: {row}: {one}")
+        check(row["runs"] == len(one["names"]) and row["speedups"] == len(one["speedups"]), f"{row}: {one}")
+        for key, figure in (("median_speedup", statistics.median(one["speedups"])), ("best_speedup", max(one["speedups"])),
+                            ("median_best", statistics.median(one["bests"]))):
+            check(abs(row[key] / figure - 1) < 1e-9, f"{key}: {row[key]}, not {figure}")
+    ran = subprocess.run([EVOTILE, "summary", "scored_free", "--proposals", "--markdown"], capture_output=True, text=True)
+    check("| free | proposer.py | 1 | 3 | 2 (67 %) | 2 (67 %) | 2 (67 %) |" in ran.stdout, f"Markdown: {ran.stdout}{ran.stderr}")
+
+
 # ---- killing ----
 
 KILLED = [SHARED, edit("i", "j"), {"genome": "THREADS=32,BLOCKS=2"}, edit(LINE, LINE + "  "), SLOW, {"error": "none"},
@@ -389,6 +540,8 @@ def query(name, sql):
 
 def shown(name):
     told = lineage(name)
+    for part in (told["summary"], *told["proposals"]):
+        part.pop("seconds")
     trials = query(name, "SELECT number, goal, genome, operator, verdict, score_us FROM trials ORDER BY number")
     return json.dumps(told, sort_keys=True), trials
 
@@ -427,7 +580,7 @@ def kills():
     check(ran.returncode == 0 and len(lineage("extra")["proposals"]) == 10, f"one solution too many: {ran.stderr}")
 
 
-parts = [decisions, any_parent, mixed, costs, refusals, symbols, schema, processes, full, crossover, strategies, kills]
+parts = [decisions, any_parent, mixed, costs, refusals, symbols, schema, processes, full, crossover, strategies, log, scores, kills]
 chosen = [part for part in parts if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]]
 for part in chosen:
     part()

@@ -21,6 +21,25 @@ static void verdict_names_round_trip(void **state) {
     assert_int_equal(verdict_parse(""), -1);
 }
 
+/* A verdict that says nothing of what ran does not count as a run, and only one counts as the end.
+ */
+static void verdicts_say_how_far(void **state) {
+    (void)state;
+    static const char *const words[] = {
+        [REACHED_NOTHING] = "invalid filtered compile_failed over_limit lost",
+        [REACHED_COMPILER] = "launch_failed unverified timeout crashed",
+        [REACHED_RUN] = "wrong racy wrote_outside changed_input impossible too_slow",
+        [REACHED_END] = "ok"};
+    int named = 0;
+    for (int reach = 0; reach <= REACHED_END; reach++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s", words[reach]);
+        for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "), named++)
+            assert_int_equal(verdict_reach((enum verdict)verdict_parse(word)), reach);
+    }
+    assert_int_equal(named, VERDICT_COUNT);
+}
+
 static void cases_are_replaced_and_moved(void **state) {
     (void)state;
     struct outcome from = {.score_us = 3}, to;
@@ -201,6 +220,7 @@ static void unsampled_scores_have_no_error(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(verdict_names_round_trip),
+                                       cmocka_unit_test(verdicts_say_how_far),
                                        cmocka_unit_test(cases_are_replaced_and_moved),
                                        cmocka_unit_test(conditions_are_printed),
                                        cmocka_unit_test(energy_is_a_mean_over_cases),
