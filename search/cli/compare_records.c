@@ -197,6 +197,30 @@ int compare_records_run(struct record_comparison *comparison, struct error *erro
     return 0;
 }
 
+static bool has_cases(const struct replay_targets *targets, const char *cases) {
+    char name[CASE_NAME_SIZE];
+    bool has = false;
+    for (int i = 0; i < targets->count && !has; i++) {
+        config_cases_name(targets->config, targets->items[i].request.goal, name);
+        has = strcmp(name, cases) == 0;
+    }
+    return has;
+}
+
+int compare_records_left_out(const struct record_comparison *comparison,
+                             char first[CASE_NAME_SIZE]) {
+    const struct replay_targets *others = &comparison->b.targets;
+    int count = 0;
+    first[0] = '\0';
+    for (int i = 0; i < others->count; i++) {
+        char cases[CASE_NAME_SIZE];
+        config_cases_name(others->config, others->items[i].request.goal, cases);
+        if (!has_cases(&comparison->a.targets, cases) && ++count == 1)
+            strcpy(first, cases);
+    }
+    return count;
+}
+
 cJSON *compare_records_key_differences(const struct trial_result *result) {
     struct key_difference differences[KEY_PART_COUNT];
     cJSON *list = cJSON_CreateArray();

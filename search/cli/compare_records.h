@@ -56,6 +56,11 @@ void compare_records_release(struct record_comparison *comparison);
    or if B fails. */
 int compare_records_run(struct record_comparison *comparison, struct error *error);
 
+/* The number of B's sets of cases that A does not have, and the name of the first one; a baseline
+   has none. */
+int compare_records_left_out(const struct record_comparison *comparison,
+                             char first[CASE_NAME_SIZE]);
+
 /* The parts in which the keys of A and B differ, as an array of {part, a, b}. The caller frees it.
  */
 cJSON *compare_records_key_differences(const struct trial_result *result);

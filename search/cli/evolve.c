@@ -104,6 +104,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("templates", "DIR", "folder that is searched for templates first", &templates),
         OPTION("compile-workers", "N", "compiler processes (default: cores - one per device)",
                &settings.compile_workers),
+        OPTION("keep-profiles", NULL,
+               "keep a report of Nsight Compute of each solution that was promoted, at the end",
+               &options.keep_profiles),
         OPTION("verbose", NULL, "print one line per trial", &settings.verbose),
         {0},
     };

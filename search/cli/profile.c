@@ -3,8 +3,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "device/kernel_names.h"
+#include "pool/profile_candidate.h"
 #include "render/table.h"
+#include "run/kept_profiles.h"
 #include "run/profile_results.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
@@ -24,9 +25,11 @@ struct profile_context {
     struct template *template;
     struct trial_result *result; /* of the trial that times it now */
     struct profile *profile;
-    double limit_s;     /* time limit of ncu; 0: the default */
-    const char *report; /* where ncu's report is saved; NULL: not saved */
-    char missing[512];  /* why there are no counters; empty if there are */
+    double limit_s;                     /* time limit of ncu; 0: the default */
+    const char *report;                 /* where ncu's counters are saved; NULL: not saved */
+    bool keep;                          /* ncu's own report with the run */
+    char kept[PATH_SIZE];               /* where that is; empty: nowhere */
+    char missing[PROFILE_MISSING_SIZE]; /* why there are no counters; empty if there are */
 };
 
 /* ---- timing, and counting with ncu ---- */
@@ -56,50 +59,40 @@ static int time_target(struct profile_context *context, const char *spec, struct
     return status;
 }
 
-/* Lists the functions that one call launches. */
-static int list_functions(const struct template *template, char *names[LAUNCHES_MAX]) {
-    for (int l = 0; l < template->launches.count; l++)
-        names[l] = kernel_function(template->launches.launches[l].kernel);
-    return template->launches.count;
+/* Keeps ncu's own report, too, if that is asked for and ncu counts. */
+static int keep_report(struct profile_context *context, const struct profile_candidate *settings,
+                       const struct trial_request *request, struct error *error) {
+    char path[PATH_SIZE], missing[PROFILE_MISSING_SIZE];
+    if (!context->keep || context->missing[0] != '\0')
+        return 0;
+    if (kept_profile_prepare(context->targets.from, request->number, path, error) < 0 ||
+        profile_candidate_keep(settings, request, path, missing, error) < 0)
+        return -1;
+    if (missing[0] == '\0')
+        strcpy(context->kept, path);
+    else
+        log_warn("no report is kept: %s", missing);
+    return 0;
 }
 
 static int collect_counters(struct profile_context *context, struct error *error) {
-    struct error missing = {0};
-    char tool[PATH_SIZE];
     char program[PATH_SIZE];
-    char *names[LAUNCHES_MAX];
-    if (context->device.predicts) {
-        snprintf(context->missing, sizeof context->missing,
-                 "%s is not a GPU, and ncu profiles only GPUs: use --device cuda:0",
-                 context->device.spec);
+    if (!profile_device_is_real(&context->device, context->missing))
         return 0;
-    }
-    if (profile_find(tool, &missing) < 0) {
-        snprintf(context->missing, sizeof context->missing, "%.400s", missing.text);
-        return 0;
-    }
     if (path_program(program, error) < 0)
         return -1;
-    const struct profile_settings how = {
-        .run = {.tool = tool,
-                .program = program,
-                .config_path = context->targets.config_path,
-                .template_folder = context->targets.template_folder,
-                .device = context->device.spec,
-                .limit_s = context->limit_s},
-        .kernels = (const char *const *)names,
-        .kernel_count = list_functions(context->template, names),
-        .report = context->report};
+    const struct profile_candidate settings = {.program = program,
+                                               .config_path = context->targets.config_path,
+                                               .template_folder = context->targets.template_folder,
+                                               .device = &context->device,
+                                               .template = context->template,
+                                               .limit_s = context->limit_s,
+                                               .report = context->report};
     struct trial_request request = context->target->request;
     request.seed = single_trial_fresh_seed();
-    int status = profile_run(&how, &request, context->profile, error);
-    for (int k = 0; k < how.kernel_count; k++)
-        free(names[k]);
-    if (status < 0)
-        return -1;
-    if (context->profile->problem[0] != '\0')
-        snprintf(context->missing, sizeof context->missing, "ncu: %s", context->profile->problem);
-    return 0;
+    return profile_candidate_run(&settings, &request, context->profile, context->missing, error) < 0
+               ? -1
+               : keep_report(context, &settings, &request, error);
 }
 
 /* ---- printing ---- */
@@ -112,29 +105,6 @@ struct profiled_case {
     const struct profiled_kernel *kernels;
     struct bottleneck_report report;
 };
-
-/* Returns the number of ncu's kernels, from `*next` on, that belong to this case, and advances
-   `*next`. ncu lists kernels in launch order, which is the order of the cases. After a kernel that
-   differs from the launch plan the rest of the list is ignored. */
-static int match_kernels(const struct profile *profile, const struct launch_plan *plan, int *next) {
-    for (int l = 0; l < plan->launch_count; l++) {
-        char grid[32];
-        const struct planned_launch launch = planned_launch(plan, l);
-        snprintf(grid, sizeof grid, "(%u, %u, %u)", launch.grid[0], launch.grid[1], launch.grid[2]);
-        const struct profiled_kernel *kernel =
-            *next + l < profile->count ? &profile->kernels[*next + l] : NULL;
-        char *function = kernel_function(launch.kernel);
-        const bool same = kernel != NULL && strcmp(kernel->name, function) == 0 &&
-                          strcmp(kernel->grid, grid) == 0;
-        free(function);
-        if (!same) {
-            *next = profile->count;
-            return 0;
-        }
-    }
-    *next += plan->launch_count;
-    return plan->launch_count;
-}
 
 static int fill_case(const struct profile_context *context, int c, int *next,
                      struct profiled_case *one, struct error *error) {
@@ -152,7 +122,7 @@ static int fill_case(const struct profile_context *context, int c, int *next,
                                           .operations = plan.operations,
                                           .bytes = plan.bytes};
     one->kernels = &context->profile->kernels[*next];
-    one->kernel_count = match_kernels(context->profile, &plan, next);
+    one->kernel_count = profile_case_kernels(context->profile, &plan, next);
     bottleneck_from_trial(&one->known, &one->report);
     bottleneck_from_profile(&one->known, one->kernels, one->kernel_count, &one->report);
     return 0;
@@ -284,6 +254,8 @@ static int print_profile(const struct profile_context *context, bool json, cJSON
     cJSON_ArrayForEach(item, advice) if (!json && status == 0) printf("  %s\n", item->valuestring);
     if (!json && context->missing[0] != '\0')
         printf("\nno counters: %s\n", context->missing);
+    if (!json && context->kept[0] != '\0')
+        printf("\nncu's report: %s\n", context->kept);
     return status;
 }
 
@@ -315,6 +287,7 @@ static int profile_target(struct profile_context *context, const char *device, b
     int status = print_profile(context, json, &object, error);
     if (status == 0 && json) {
         cJSON *copy = cJSON_Duplicate(object, 1);
+        json_add(copy, "kept=%s", context->kept[0] != '\0' ? context->kept : NULL);
         table_print_json(copy, stdout);
     }
     if (status == 0)
@@ -338,7 +311,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),
         {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &context.limit_s},
-        OPTION("report", "FILE", "save ncu's own report there, as CSV", &context.report),
+        OPTION("report", "FILE", "save ncu's counters there, as CSV", &context.report),
+        OPTION("keep", NULL, "keep ncu's own report, all sections, in the run's folder",
+               &context.keep),
         OPTION("json", NULL, "print one JSON object", &json),
         {0},
     };
@@ -349,6 +324,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
     context.profile = xcalloc(1, sizeof *context.profile);
     context.result = xcalloc(1, sizeof *context.result);
     int status = replay_targets_read(&context.targets, argv[0], &choice, false, &error);
+    if (status == 0 && context.keep && context.targets.scratch[0] != '\0')
+        status = error_input(&error,
+                             "%s is an exported kernel, whose folder stays as it is: give --keep "
+                             "with the run that it came from",
+                             argv[0]);
     if (status == 0)
         status =
             (context.target = replay_targets_choose(&context.targets, choice.goal, &error)) != NULL

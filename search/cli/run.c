@@ -248,6 +248,9 @@ static int run_config(const char *config_path, struct config *config, const char
     OPTION("compile-workers", "N", "compiler processes (default: cores - one per device)",         \
            &(settings).compile_workers),                                                           \
         QUEUE_OPTIONS((settings).queue, (settings).queue_patience_s),                              \
+        OPTION("keep-profiles", NULL,                                                              \
+               "keep a report of Nsight Compute of each champion, at the end",                     \
+               &(options).keep_profiles),                                                          \
         OPTION("nice", NULL, "pause while another process computes on the GPU", &(options).nice),  \
         OPTION("max-temperature", "C", "pause while the GPU is hotter, until it is 5 C cooler",    \
                &(options).max_temperature_c),                                                      \

@@ -209,6 +209,6 @@ double run_stats_silence_s(const struct run_stats *stats) {
 
 bool run_stats_is_over(const struct run_stats *stats) {
     return !stats->has_status || phase_is_over(stats->status.phase) ||
-           (stats->status.phase != PHASE_SANITIZING &&
+           (stats->status.phase != PHASE_SANITIZING && stats->status.phase != PHASE_PROFILING &&
             run_stats_silence_s(stats) > silence_limit_s);
 }

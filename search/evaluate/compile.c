@@ -185,6 +185,7 @@ static int use_cubin(struct compiler *compiler, const struct template *template,
     if (cubin == NULL)
         return -1;
     if (!compiler->device.predicts) {
+        result->other_code |= image->cubin_bytes != size || memcmp(image->cubin, cubin, size) != 0;
         free((void *)image->cubin);
         image->cubin = cubin;
         image->cubin_bytes = size;

@@ -245,6 +245,9 @@ struct case_result duel_case_result(const struct duel *duel, int case_index) {
         .rival_p50_us = statistics_median(champion->samples_us, champion->count),
         .rival_p90_us = statistics_percentile(champion->samples_us, champion->count, 90),
     };
+    const double work_ratio = duel->settings.work_ratio[case_index];
+    case_result.p90_ratio =
+        case_result.p90_us / case_result.rival_p90_us * (work_ratio > 0 ? work_ratio : 1);
     bootstrap_interval(duel, duel->log_ratios[case_index], duel->counts[case_index],
                        &case_result.low, &case_result.high);
     return case_result;

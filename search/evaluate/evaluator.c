@@ -137,12 +137,20 @@ int evaluation_load(struct evaluation *evaluation, const struct device_image ima
     return 1;
 }
 
+/* What a kernel keeps in local memory is found in whichever launch does so. */
+static void record_local_memory(struct resources *most, const struct resources *one) {
+    if (one->local_bytes > most->local_bytes)
+        most->local_bytes = one->local_bytes;
+    if (one->spill_bytes > most->spill_bytes)
+        most->spill_bytes = one->spill_bytes;
+}
+
 /* Reads the actual resources from the device and records those of the launch with the most
    shared memory; checks them against the limits. */
 static int check_resources(struct evaluation *evaluation) {
     struct device *device = evaluation->evaluator->device;
     struct outcome *outcome = &evaluation->result->outcome;
-    int spilled = outcome->resources.spill_bytes;
+    struct resources local = {.spill_bytes = outcome->resources.spill_bytes};
     struct launch_plan plan;
     char reason[REASON_SIZE];
     for (int c = 0; c < evaluation->template->case_count; c++) {
@@ -155,7 +163,7 @@ static int check_resources(struct evaluation *evaluation) {
             const struct planned_launch launch = planned_launch(&plan, i);
             int threads = (int)(launch.block[0] * launch.block[1] * launch.block[2]);
             int ctas = (int)(launch.grid[0] * launch.grid[1] * launch.grid[2]);
-            struct resources resources = {.spill_bytes = spilled};
+            struct resources resources = {0};
             struct error missing = {0};
             if (device->backend->resources(device, module, launch.kernel, threads,
                                            launch.smem_bytes, &resources, &missing) < 0) {
@@ -170,6 +178,8 @@ static int check_resources(struct evaluation *evaluation) {
             }
             if ((c == 0 && i == 0) || resources.smem_bytes > outcome->resources.smem_bytes)
                 outcome->resources = resources;
+            record_local_memory(&local, &resources);
+            record_local_memory(&outcome->resources, &local);
             if (i == 0 || ctas > outcome->cases[c].ctas)
                 outcome->cases[c].ctas = ctas;
             int limit = device_smem_limit(

@@ -99,6 +99,7 @@ struct case_result {
     double ratio, low, high; /* as in duel_outcome, for this case alone */
     double p50_us, p90_us;   /* of the candidate's samples over all blocks */
     double rival_p50_us, rival_p90_us;
+    double p90_ratio; /* of the two p90, for the same work */
 };
 
 struct trial_result {
@@ -118,6 +119,8 @@ struct trial_result {
     struct outcome outcome;          /* owned */
     struct diagnostics *diagnostics; /* owned; NULL: the request did not ask */
     bool final_checks;               /* it passed the final checks of a champion */
+    bool other_code; /* exported machine code was judged that this compiler does not make of its
+                        source: the spills in the outcome are not its own */
 };
 
 /* Sets the parts of the key that describe the environment: device, driver, NVRTC and method. */

@@ -56,6 +56,21 @@ int evolve_decide(struct evolve *evolve, struct source_proposal *proposal, const
     return evolve_put_now(evolve, proposal, error);
 }
 
+bool evolve_was_champion(const struct evolve *evolve, int goal) {
+    char *start = NULL;
+    struct error ignored;
+    for (int i = 0; i < evolve->count; i++) {
+        const struct store_proposal *row = &evolve->proposals[i]->row;
+        if (row->goal == goal && row->decision != NULL && strcmp(row->decision, "promote") == 0)
+            return true;
+    }
+    if (store_meta_get(evolve->session.store, START_META, &start, &ignored) < 0 || start == NULL)
+        return false;
+    const bool was_first = strcmp(start, evolve->solutions[goal].name) == 0;
+    free(start);
+    return was_first;
+}
+
 int evolve_choose_start(struct evolve *evolve, struct error *error) {
     struct session *session = &evolve->session;
     char *stored;

@@ -117,6 +117,9 @@ int evolve_refuse(struct evolve *evolve, struct source_proposal *proposal, const
 int evolve_decide(struct evolve *evolve, struct source_proposal *proposal, const char *decision,
                   struct error *error);
 
+/* Whether a solution is the best start, or was promoted. */
+bool evolve_was_champion(const struct evolve *evolve, int goal);
+
 /* Starts the comparison of a proposal whose solution is tuned, or of a genome that was tried. */
 int evolve_compare(struct evolve *evolve, struct source_proposal *proposal, struct error *error);
 /* Takes the outcome of a trial of its parent's goal, which the session was given. */

@@ -212,5 +212,8 @@ int evolve_loop(void *context, struct session *session, struct progress *progres
                  session->run_dir);
     if (session_signals() == 0 && evolve->champion >= 0 && pool_in_flight(session->pool) == 0)
         session_sanitize(session, evolve->champion);
+    for (int goal = 0; goal < session->goal_count; goal++)
+        if (evolve_was_champion(evolve, goal))
+            session_keep_profile(session, goal);
     return 0;
 }

@@ -70,11 +70,11 @@ enum { REASON_SIZE = 512, CHECKS_SIZE = 512, USES_SIZE = 256, CASES_MAX = 64, SA
 enum { GOALS_MAX = 256 };
 
 struct resources {
-    int registers;    /* per thread */
-    int smem_bytes;   /* per block, static and dynamic */
-    int local_bytes;  /* per thread */
-    int spill_bytes;  /* stores and loads, from the compiler's report */
-    int ctas_per_sm;  /* resident concurrently */
+    int registers;   /* per thread */
+    int smem_bytes;  /* per block, static and dynamic */
+    int local_bytes; /* per thread; of the launch with the most */
+    int spill_bytes; /* stores and loads, from the compiler's report; of the kernel with the most */
+    int ctas_per_sm; /* resident concurrently */
     double occupancy; /* resident warps / the multiprocessor's maximum, 0 to 1 */
 };
 
@@ -160,7 +160,7 @@ struct outcome {
     bool predicted;             /* latencies are predictions */
     bool limited_range;         /* coarse arithmetic, tested with a smaller range of inputs */
     bool raced;                 /* stopped early by the race: few samples, slower than the elite */
-    struct resources resources; /* of the launch with the most shared memory */
+    struct resources resources; /* of the launch with the most shared memory, but local memory */
     double compile_s, verify_s, measure_s;
     double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
                         After a duel that was not won, above the champion's. In a search that

@@ -83,17 +83,23 @@ cJSON *profile_kernels_json(const struct profiled_kernel *kernels, int count) {
 _Static_assert(PROFILE_METRIC_COUNT - PROFILE_SM == MEASURE_COUNT - MEASURE_PROFILED,
                "a metric has no measure");
 
+double profile_combined_metric(const struct profiled_kernel *kernels, int count,
+                               enum profile_metric metric) {
+    const bool sums = rows[metric].counts || metric == PROFILE_DURATION;
+    double total = 0, weights = 0; /* NaN if a kernel has none */
+    for (int k = 0; k < count; k++) {
+        double weight = sums ? 1 : kernels[k].values[PROFILE_DURATION];
+        total += weight * kernels[k].values[metric];
+        weights += weight;
+    }
+    return count == 0 ? NAN : sums ? total : total / weights;
+}
+
 void profile_set_measures(const struct profiled_kernel *kernels, int count,
                           struct measures *measures) {
     const double exact_integer_limit = 0x1p53; /* of a double, such as a number in JSON */
-    for (int m = PROFILE_SM; count > 0 && m < PROFILE_METRIC_COUNT; m++) {
-        double total = 0, weights = 0; /* NaN if a kernel has none */
-        for (int k = 0; k < count; k++) {
-            double weight = rows[m].counts ? 1 : kernels[k].values[PROFILE_DURATION];
-            total += weight * kernels[k].values[m];
-            weights += weight;
-        }
-        double figure = rows[m].counts ? total : total / weights;
+    for (int m = PROFILE_SM; m < PROFILE_METRIC_COUNT; m++) {
+        double figure = profile_combined_metric(kernels, count, (enum profile_metric)m);
         if (figure >= 0 && figure < exact_integer_limit)
             measures_put(measures, MEASURE_PROFILED + m - PROFILE_SM, llround(figure));
     }
@@ -286,6 +292,16 @@ static void read_metric_row(struct report_parser *it) {
                       unit_scale(csv_field(csv, it->columns, COLUMN_UNIT)));
 }
 
+void profile_read_problem(const char *log, struct profile *profile) {
+    for (const char *line = log; *line != '\0';) {
+        size_t length = strcspn(line, "\r\n");
+        if (strncmp(line, "==", 2) == 0)
+            read_error_line(line, length, profile);
+        line += length;
+        line += strspn(line, "\r\n");
+    }
+}
+
 void profile_read(const char *report, struct profile *profile) {
     struct report_parser *it = xcalloc(1, sizeof *it);
     it->profile = profile;
@@ -343,8 +359,7 @@ static bool add_unknown_metrics(const char *problem, struct unknown_metrics *unk
     return added;
 }
 
-/* "regex:^(first|second)$" */
-static char *kernel_filter(const struct profile_settings *settings) {
+char *profile_kernel_filter(const struct profile_settings *settings) {
     struct strbuf text = {0};
     strbuf_print(&text, "regex:^(");
     for (int k = 0; k < settings->kernel_count; k++)
@@ -359,7 +374,7 @@ static int run_tool(const struct profile_settings *settings, const struct trial_
                     double limit_s, struct profile *profile, struct error *error) {
     char problem[TOOL_PROBLEM_SIZE];
     char *metrics = metric_list(unknown_metrics);
-    char *kernels = kernel_filter(settings);
+    char *kernels = profile_kernel_filter(settings);
     const char *const arguments[] = {
         "--csv",    "--print-units",   "base",      "--cache-control",
         "none",     "--clock-control", "none",      "--print-kernel-base",

@@ -76,14 +76,25 @@ int profile_run(const struct profile_settings *settings, const struct trial_requ
    none. The caller owns it. */
 cJSON *profile_kernels_json(const struct profiled_kernel *kernels, int count);
 
-/* Sets the metrics that hints may read (space/hints.h), over all these kernels: bytes,
-   conflicts, wavefronts and sectors are summed; percentages are averaged, weighted by duration.
-   A metric that one of the kernels lacks is not set. */
+/* A metric of several kernels as one figure: durations, bytes, conflicts, wavefronts and sectors
+   are summed; percentages are averaged, weighted by duration. NaN if one of them lacks it, or if
+   there is no kernel. */
+double profile_combined_metric(const struct profiled_kernel *kernels, int count,
+                               enum profile_metric metric);
+
+/* Sets the metrics that hints may read (space/hints.h), combined over all these kernels and
+   rounded. A metric that one of the kernels lacks is not set. */
 void profile_set_measures(const struct profiled_kernel *kernels, int count,
                           struct measures *measures);
 
 /* Parses the output of `ncu --csv` into kernels and problem. Ignores other lines before and
    between. */
 void profile_read(const char *report, struct profile *profile);
+/* Sets the problem to the first error in what ncu logged, if there is one. */
+void profile_read_problem(const char *log, struct profile *profile);
+
+/* The value of ncu's --kernel-name for these kernels: "regex:^(first|second)$". The caller frees
+   it. */
+char *profile_kernel_filter(const struct profile_settings *settings);
 
 #endif

@@ -3,9 +3,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/process.h"
-#include "device/kernel_names.h"
 #include "pool/loaded_templates.h"
-#include "pool/profile.h"
+#include "pool/profile_candidate.h"
 #include "pool/protocol.h"
 
 #include <stdio.h>
@@ -71,51 +70,37 @@ void profile_process_free(struct profile_process *it) {
 
 /* ---- the child ---- */
 
-static cJSON *profile_json(const struct profile *profile) {
+static cJSON *profile_json(const struct profile *profile, const char *missing) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToObject(object, "kernels",
                           profile_kernels_json(profile->kernels, profile->count));
-    if (profile->problem[0] != '\0')
-        cJSON_AddStringToObject(object, "missing", profile->problem);
+    if (missing[0] != '\0')
+        cJSON_AddStringToObject(object, "missing", missing);
     else
         cJSON_AddNullToObject(object, "missing");
     return object;
 }
 
-/* The functions of the candidate's launches. */
-static int list_functions(const struct worker_start *start, int goal, char *names[LAUNCHES_MAX],
-                          struct error *error) {
+static int run_profile(const struct worker_start *start, const struct trial_request *request,
+                       struct profile *profile, char missing[PROFILE_MISSING_SIZE],
+                       struct error *error) {
     struct loaded_config loaded = {0};
-    if (loaded_config_read(&loaded, start->config_path, start->template_folder, error) < 0)
-        return -1;
-    struct template *template = evaluation_template(&loaded.settings, goal, &start->device, error);
-    int count = template != NULL ? template->launches.count : -1;
-    for (int l = 0; l < count; l++)
-        names[l] = kernel_function(template->launches.launches[l].kernel);
+    struct template *template = NULL;
+    char program[PATH_SIZE];
+    int status = -1;
+    if (path_program(program, error) == 0 &&
+        loaded_config_read(&loaded, start->config_path, start->template_folder, error) == 0)
+        template = evaluation_template(&loaded.settings, request->goal, &start->device, error);
+    if (template != NULL) {
+        const struct profile_candidate settings = {.program = program,
+                                                   .config_path = start->config_path,
+                                                   .template_folder = start->template_folder,
+                                                   .device = &start->device,
+                                                   .template = template};
+        status = profile_candidate_run(&settings, request, profile, missing, error);
+    }
     template_free(template);
     loaded_config_release(&loaded);
-    return count;
-}
-
-static int run_profile(const struct worker_start *start, const struct trial_request *request,
-                       struct profile *profile, struct error *error) {
-    char tool[PATH_SIZE], program[PATH_SIZE], *names[LAUNCHES_MAX];
-    if (profile_find(tool, error) < 0 || path_program(program, error) < 0)
-        return -1;
-    int count = list_functions(start, request->goal, names, error);
-    if (count < 0)
-        return -1;
-    const struct profile_settings how = {.run = {.tool = tool,
-                                                 .program = program,
-                                                 .config_path = start->config_path,
-                                                 .template_folder = start->template_folder,
-                                                 .device = start->device.spec,
-                                                 .compile_for = &start->device},
-                                         .kernels = (const char *const *)names,
-                                         .kernel_count = count};
-    int status = profile_run(&how, request, profile, error);
-    for (int k = 0; k < count; k++)
-        free(names[k]);
     return status;
 }
 
@@ -136,6 +121,7 @@ static int read_message(enum protocol_message_kind kind, struct protocol_message
 int profile_process_main(void) {
     struct protocol_message start, request;
     struct error error = {0};
+    char missing[PROFILE_MISSING_SIZE];
     struct profile *profile = xcalloc(1, sizeof *profile);
     process_die_with_parent();
     /* What ncu prints does not go to the parent. */
@@ -145,8 +131,8 @@ int profile_process_main(void) {
         return EXIT_FAILURE;
     if (read_message(PROTOCOL_REQUEST, &request, &error) < 0)
         return EXIT_FAILURE;
-    cJSON *counters = run_profile(&start.start, &request.request, profile, &error) == 0
-                          ? profile_json(profile)
+    cJSON *counters = run_profile(&start.start, &request.request, profile, missing, &error) == 0
+                          ? profile_json(profile, missing)
                           : nothing_counted(error.text);
     char *text = json_print_line(counters);
     fprintf(out, "%s\n", text);

@@ -85,6 +85,7 @@ static const struct field result_fields[] = {
     FIELD(struct trial_result, TEXT, baseline),
     FIELD_AS(struct trial_result, INT64, opponent, "rival"),
     FIELD(struct trial_result, BOOL, final_checks),
+    FIELD(struct trial_result, BOOL, other_code),
     {0},
 };
 static const struct field gate_fields[] = {
@@ -103,6 +104,7 @@ static const struct field case_result_fields[] = {
     FIELD(struct case_result, DOUBLE, p90_us),
     FIELD(struct case_result, DOUBLE, rival_p50_us),
     FIELD(struct case_result, DOUBLE, rival_p90_us),
+    FIELD(struct case_result, DOUBLE, p90_ratio),
     {0},
 };
 

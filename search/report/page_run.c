@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/profiles.h"
 #include "base/statistics.h"
 #include "base/strbuf.h"
 #include "outcome/scaling.h"
@@ -113,7 +114,9 @@ int page_add_history(const struct page *page, cJSON *to, struct run_history *his
     return add_shapes(page, to, history, error) < 0 ||
                    add_table(page, to, "operators", run_history_operators(history, error)) < 0 ||
                    add_table(page, to, "verdicts", run_history_verdicts(history, error)) < 0 ||
-                   add_table(page, to, "reasons", run_history_reasons(history, reasons, error)) < 0
+                   add_table(page, to, "reasons", run_history_reasons(history, reasons, error)) <
+                       0 ||
+                   add_table(page, to, "profiles", profiles_table(history->store, error)) < 0
                ? -1
                : 0;
 }

@@ -206,6 +206,17 @@ void session_sanitize(struct session *session, int goal);
    time. */
 void session_sanitize_all(struct session *session);
 
+/* ---- keep_profiles.c ---- */
+
+/* If the config asks for reports of ncu, warns of what stands in their way: no GPU of this host, or
+   no ncu. */
+void session_check_profiles(const struct session *session);
+
+/* Keeps a report of a goal's champion (run/kept_profiles.h), if the config asks for them, unless
+   there is one. Blocks for some seconds or minutes. Does nothing while a trial is in flight, or the
+   session is paused or must end; that there is no report is a warning. */
+void session_keep_profile(struct session *session, int goal);
+
 /* ---- duel_rivals.c ---- */
 
 /* Compares the champions of rival goals (config.h) in duels, and stores the best of each set of
@@ -279,6 +290,10 @@ void session_restore_goal(struct session *session, struct trial_result *result);
 
 /* SIGINT and SIGTERM received since the search started. */
 int session_signals(void);
+
+/* True after a second signal, or SIGTERM, whose sender does not wait long: nothing new is started
+   once the trials in flight are finished. */
+bool session_must_end(void);
 
 /* True if a signal arrived while the session is paused: it then ends without waiting for the
    trials in flight, and resume submits them again. */

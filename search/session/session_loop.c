@@ -16,11 +16,11 @@ enum { TEXT_SIZE = 512 };
 static const double batch_length_s = 0.05;
 
 /* The only state that a signal handler can reach. */
-static volatile sig_atomic_t signals;
+static volatile sig_atomic_t signals, is_terminated;
 
 static void count_signal(int number) {
-    (void)number;
     signals = signals + 1;
+    is_terminated = is_terminated || number == SIGTERM;
 }
 
 double session_elapsed(const struct session *session) {
@@ -316,6 +316,10 @@ int session_signals(void) {
     return signals;
 }
 
+bool session_must_end(void) {
+    return signals > 1 || is_terminated;
+}
+
 bool session_stops_paused(const struct session *session) {
     return signals > 0 && session_is_paused(session);
 }
@@ -406,7 +410,8 @@ int session_search_by(struct session *session, session_loop *loop, void *context
     struct sigaction action = {.sa_handler = count_signal};
     struct sigaction old_int;
     struct sigaction old_term;
-    signals = 0;
+    signals = is_terminated = 0;
+    session_check_profiles(session);
     sigaction(SIGINT, &action, &old_int);
     sigaction(SIGTERM, &action, &old_term);
     progress_init(&progress, 60);
@@ -427,6 +432,9 @@ int session_search_by(struct session *session, session_loop *loop, void *context
         status = session_duel_rivals(session, error);
     if (status == 0 && !interrupted && loop == run_loop)
         session_sanitize_all(session);
+    if (status >= 0 && loop == run_loop)
+        for (int goal = 0; goal < session->goal_count; goal++)
+            session_keep_profile(session, goal);
     session_set_phase(session,
                       status < 0    ? PHASE_FAILED
                       : interrupted ? PHASE_INTERRUPTED

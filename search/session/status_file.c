@@ -17,6 +17,7 @@ static const struct {
     [PHASE_REMEASURING] = {"retiming", "timing its elites again"},
     [PHASE_PAUSED] = {"paused", "paused"},
     [PHASE_SANITIZING] = {"inspecting", "under compute-sanitizer"},
+    [PHASE_PROFILING] = {"profiling", "under Nsight Compute"},
     [PHASE_FINISHED] = {"finished", "finished"},
     [PHASE_INTERRUPTED] = {"interrupted", "interrupted"},
     [PHASE_FAILED] = {"failed", "failed"},

@@ -29,6 +29,7 @@ enum phase {
     PHASE_REMEASURING, /* remeasuring elites under another driver or NVRTC */
     PHASE_PAUSED,      /* `reason` says why */
     PHASE_SANITIZING,  /* a champion runs under compute-sanitizer; the file is not updated */
+    PHASE_PROFILING,   /* a champion runs under ncu; the file is not updated */
     PHASE_FINISHED,    /* the budget is spent, or the space is exhausted */
     PHASE_INTERRUPTED, /* `resume` continues */
     PHASE_FAILED,      /* `reason` says why */

@@ -45,6 +45,7 @@ static void defaults(void **state) {
     assert_true(config->limited_range);
     assert_int_equal(config->held_out_count, 0);
     assert_int_equal(config->sanitize_every, 0);
+    assert_false(config->keep_profiles);
     assert_int_equal(config->restriction_count, 0);
     assert_string_equal(config->device, "auto");
     assert_int_equal(config->seed, 1);
@@ -79,7 +80,7 @@ static void every_key(void **state) {
         "\"budget\": { \"trials\": 7, \"time\": \"1h30m\", \"patience\": 9, \"target_us\": 2.5, "
         "\"target_ratio\": 1.5 },\n"
         "\"search\": { \"strategy\": \"random\", \"population\": 2, \"initial\": 3,\n"
-        "  \"exploration\": 0.5, \"sanitize_every\": 9 },\n"
+        "  \"exploration\": 0.5, \"sanitize_every\": 9, \"keep_profiles\": true },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
         "  \"race_margin\": 0.5, \"warmup_ms\": 6, \"inputs\": 7, \"energy_ms\": 450 },\n"
         "\"evolve\": { \"proposer\": \"p 1\", \"strategy\": \"insight\", \"proposals\": 45,\n"
@@ -101,6 +102,7 @@ static void every_key(void **state) {
     assert_int_equal(config->smem_limit_bytes, 2048);
     assert_false(config->limited_range);
     assert_int_equal(config->sanitize_every, 9);
+    assert_true(config->keep_profiles);
     assert_int_equal(config->held_out_count, 1);
     assert_int_equal(config->held_out[0].values[1], 7);
     assert_int_equal(config->trials, 7);

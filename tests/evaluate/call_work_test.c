@@ -85,6 +85,26 @@ static void less_work_loses(void **state) {
     trial_result_release(&result);
 }
 
+/* So does the p90 of a requested duel; the figures in microseconds stay what they are. */
+static void p90_counts_work(void **state) {
+    struct scripted *it = *state;
+    struct trial_result result;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    request.full = true;
+    request.duel_blocks = 10;
+    request.opponent = (struct trial_opponent){
+        .present = true, .trial = 7, .genome = scripted_genome(it, "THREADS=32")};
+    it->warm_us[CHAMPION] = CHAMPION_US;
+    it->warm_us[CHALLENGER] = 1.5 * CHAMPION_US;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    const struct case_result *one = &result.case_results[0];
+    assert_near(one->p90_us / one->rival_p90_us, 1.5);
+    assert_near(one->ratio, 0.75);
+    assert_near(one->p90_ratio, 0.75);
+    trial_result_release(&result);
+}
+
 static int open_work(void **state) {
     static struct scripted it;
     struct error error = {0};
@@ -104,10 +124,9 @@ static int close_work(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(more_work_wins_a_duel),
-        cmocka_unit_test(same_rate_is_undecided),
-        cmocka_unit_test(race_counts_work),
-        cmocka_unit_test(less_work_loses),
+        cmocka_unit_test(more_work_wins_a_duel), cmocka_unit_test(same_rate_is_undecided),
+        cmocka_unit_test(race_counts_work),      cmocka_unit_test(less_work_loses),
+        cmocka_unit_test(p90_counts_work),
     };
     return cmocka_run_group_tests(tests, open_work, close_work);
 }

@@ -174,6 +174,7 @@ static void case_result_has_both_sides_samples(void **state) {
     assert_true(case_result.p90_us > case_result.p50_us &&
                 case_result.rival_p90_us > case_result.rival_p50_us);
     assert_true(case_result.p90_us < 4 * 1.002 && case_result.rival_p90_us < 6 * 1.002);
+    assert_true(case_result.p90_ratio == case_result.p90_us / case_result.rival_p90_us);
 }
 
 static void hang_ends_the_duel(void **state) {

@@ -109,7 +109,10 @@ static inline void example_result(struct random *random, int case_count,
                                                        awkward_double(random),
                                                        awkward_double(random),
                                                        awkward_double(random),
+                                                       awkward_double(random),
                                                        awkward_double(random)};
+    result->final_checks = random_below(random, 2) == 0;
+    result->other_code = random_below(random, 2) == 0;
     if (random_below(random, 2) == 0)
         result->diagnostics = example_diagnostics(random);
     result->has_key = random_below(random, 4) != 0;

@@ -9,56 +9,24 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/path.h"
+#include "pool/fake_ncu.h"
 #include "pool/profile_process.h"
-
-static char folder[] = "/tmp/profile_process.XXXXXX";
-
-/* The file `name` in the test's folder. */
-static const char *place(const char *name, char path[PATH_SIZE]) {
-    struct error error = {0};
-    assert_int_equal(path_join(path, folder, name, &error), 0);
-    return path;
-}
-
-static void write_text(const char *name, const char *text) {
-    char path[PATH_SIZE], parent[PATH_SIZE];
-    struct error error = {0};
-    place(name, path);
-    assert_int_equal(path_parent(parent, path, &error), 0);
-    assert_int_equal(path_make_folder(parent, &error), 0);
-    assert_int_equal(path_write_file(path, text, strlen(text), &error), 0);
-}
 
 static int make_folder(void **state) {
     (void)state;
-    static const char tool[] = "#!/bin/sh\n"
-                               "while [ \"$1\" != --log-file ]; do shift; done\n"
-                               "[ \"$NO_REPORT\" ] || cp tests/pool/ncu/in_its_form.csv \"$2\"\n"
-                               "shift 3\n" /* --log-file FILE --force-overwrite */
-                               "exec \"$@\"\n";
-    char path[PATH_SIZE], paths[2 * PATH_SIZE];
-    assert_non_null(mkdtemp(folder));
-    write_text("bin/ncu", tool);
-    chmod(place("bin/ncu", path), 0755);
-    snprintf(paths, sizeof paths, "%s:%s", place("bin", path), getenv("PATH"));
-    setenv("PATH", paths, 1);
-    write_text("secret", "x");
-    write_text("run/config.json", "{ \"template\": \"axpy\", "
-                                  "\"cases\": [{ \"N\": 70 }], \"device\": \"emulated:sm_90\" }");
+    fake_ncu_open(FAKE_NCU_TOOL);
+    setenv("FAKE_REPORT", "tests/pool/ncu/in_its_form.csv", 1);
+    fake_ncu_write("secret", "x");
+    fake_ncu_write("run/config.json",
+                   "{ \"template\": \"axpy\", "
+                   "\"cases\": [{ \"N\": 70 }], \"device\": \"emulated:sm_90\" }");
     return 0;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    struct error error = {0};
-    return path_remove_tree(folder, &error);
+    return fake_ncu_close();
 }
 
 /* Copies tests/templates/axpy with so much text before its kernel, and profiles the solution. */
@@ -68,21 +36,21 @@ static cJSON *profile_with(const char *text) {
     struct device_info device;
     snprintf(command, sizeof command,
              "rm -rf %s/templates && mkdir %s/templates && cp -r tests/templates/axpy %s/templates",
-             folder, folder, folder);
+             fake_ncu_folder, fake_ncu_folder, fake_ncu_folder);
     assert_int_equal(system(command), 0);
-    place("templates/axpy/loop/kernel.cu", path);
+    fake_ncu_path("templates/axpy/loop/kernel.cu", path);
     char *kernel = path_read_file(path, 1 << 16, NULL, &error);
     assert_non_null(kernel);
     char *whole = malloc(strlen(text) + strlen(kernel) + 1);
     sprintf(whole, "%s%s", text, kernel);
-    write_text("templates/axpy/loop/kernel.cu", whole);
+    fake_ncu_write("templates/axpy/loop/kernel.cu", whole);
     free(whole);
     free(kernel);
     assert_int_equal(device_describe("emulated:sm_90", &device, &error), 0);
     const struct profile_process_settings settings = {
         .program = getenv("EVOTILE"),
-        .config_path = place("run/config.json", config),
-        .template_folder = place("templates/axpy/loop", solution),
+        .config_path = fake_ncu_path("run/config.json", config),
+        .template_folder = fake_ncu_path("templates/axpy/loop", solution),
         .device = &device};
     struct trial_request request = {.number = 1};
     struct profile_process *it = profile_process_start(&settings, &request, &error);
@@ -112,10 +80,10 @@ static void no_source_looks_for_files(void **state) {
     char text[512];
     snprintf(text, sizeof text,
              "#define PLACE \"%s/secret\"\n#if __has_include(PLACE)\n#error seen\n#endif\n",
-             folder);
-    setenv("NO_REPORT", "1", 1); /* then the worker's own message is shown */
+             fake_ncu_folder);
+    unsetenv("FAKE_REPORT"); /* then the worker's own message is shown */
     cJSON *counters = profile_with(text);
-    unsetenv("NO_REPORT");
+    setenv("FAKE_REPORT", "tests/pool/ncu/in_its_form.csv", 1);
     const char *missing = cJSON_GetObjectItem(counters, "missing")->valuestring;
     if (missing == NULL || strstr(missing, "compile_failed") != NULL ||
         strstr(missing, "no kernel") == NULL)

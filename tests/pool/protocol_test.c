@@ -141,6 +141,8 @@ static void results_round_trip_bit_for_bit(void **state) {
             assert_memory_equal(&read->gates[g].seconds, &result.gates[g].seconds, sizeof(double));
         }
         assert_string_equal(read->baseline, result.baseline);
+        assert_int_equal(read->final_checks, result.final_checks);
+        assert_int_equal(read->other_code, result.other_code);
         assert_int_equal(read->case_result_count, result.case_result_count);
         for (int b = 0; b < result.case_result_count; b++)
             assert_memory_equal(&read->case_results[b], &result.case_results[b],

@@ -308,7 +308,7 @@ def result_of(request, genome, score_us):
     case.update(dict.fromkeys(["warm.p10_us", "warm.p50_us", "warm.p90_us"], score_us), samples=[score_us], cold_samples=[])
     return {"kind": "result", "number": request["number"], "goal": request["goal"], "genome": genome, "worker": "test_client",
             "verdict": "ok", "outcome": outcome, "cases": [case], "gates": [], "baseline": "", "bouts": [], "rival": "-1",
-            "final_checks": False}
+            "final_checks": False, "other_code": False}
 
 
 def wrong_genome(scenario, space):
