@@ -145,8 +145,10 @@ tell duel run::1 run
 tell serve both.json --tokens tokens
 echo '{ "template": "scaled_add", "cases": [{ "ROWS": 4, "COLS": 8 }], "device": "emulated:sm_90" }' >one.json && tell try one.json --solution foo
 config '"axpy"' '"objective": "per_case", "solutions": "all",' many.json
-sed -i "s/\"cases\": \[.*\], \"device\"/\"cases\": [$(seq -s, 1 33 | sed 's/[0-9]\+/{ "N": & }/g')], \"device\"/" many.json
-tell space many.json
+sed -i "s/\"cases\": \[.*\], \"device\"/\"cases\": [$(seq -s, 1 64 | sed 's/[0-9]\+/{ "N": & }/g')], \"device\"/" many.json
+mkdir many && cp -r "$ROOT/tests/templates/axpy" many/
+for n in 2 3 4; do cp -r many/axpy/loop "many/axpy/loop$n" && sed -i '/former_name/d' "many/axpy/loop$n/solution.json"; done
+tell space many.json --templates many
 damage() { sqlite3 run/run.db "UPDATE meta SET value = '$1' WHERE name = 'rivals:0'" && tell board run --top 1 | grep -v -E '^(goal|rank|checks|  )'; }
 damage '{"goal": 9}'
-damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 65)]}"
+damage "{\"goal\": 0, \"trial\": 1, \"duels\": [$(seq -s, 1 257)]}"
