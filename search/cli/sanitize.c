@@ -65,7 +65,8 @@ static int prepare_tool(struct sanitize_context *context, const char *device, ch
                                           .program = program,
                                           .config_path = context->targets.config_path,
                                           .template_folder = context->targets.template_folder,
-                                          .device = context->device.spec};
+                                          .device = context->device.spec,
+                                          .compile_for = &context->device};
     return 0;
 }
 

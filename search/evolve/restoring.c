@@ -150,8 +150,9 @@ int evolve_restart(struct evolve *evolve, struct error *error) {
     char *start;
     if (store_meta_get(evolve->session.store, START_META, &start, error) < 0)
         return -1;
+    const bool is_chosen = start != NULL;
     free(start);
-    if (evolve->champion < 0 && start != NULL && evolve_choose_start(evolve, error) < 0)
+    if (evolve->champion < 0 && is_chosen && evolve_choose_start(evolve, error) < 0)
         return -1;
     for (int i = 0; i < evolve->count; i++)
         if (restart_one(evolve, evolve->proposals[i], error) < 0)

@@ -67,7 +67,8 @@ static void run_sanitizer(struct session *session, int goal, const char *tool) {
                                            .program = program,
                                            .config_path = config_path,
                                            .template_folder = template_folder,
-                                           .device = pool_device(session->pool)->spec};
+                                           .device = pool_device(session->pool)->spec,
+                                           .compile_for = pool_device(session->pool)};
     struct trial_request *request = xcalloc(1, sizeof *request);
     *request = (struct trial_request){
         .goal = goal, .genome = champion->genome, .seed = single_trial_fresh_seed()};
