@@ -240,13 +240,16 @@ static int check_and_fill_key(struct compiler *compiler, const struct trial_requ
         trial_set_verdict(result, VERDICT_INVALID, problem.text);
         return 1;
     }
-    /* On a GPU line information would make loading a module half a millisecond slower. */
-    if (template_options(*template, &request->genome, compiler->device.predicts, options, error) <
-        0)
+    /* On a GPU line information would make loading a module half a millisecond slower: there it is
+       for diagnostics alone, and no part of the key. */
+    const bool predicts = compiler->device.predicts;
+    if (template_options(*template, &request->genome, predicts, options, error) < 0)
         return -1;
     fill_key(compiler, *template, request, options, &result->key);
     result->has_key = true;
-    return 0;
+    return request->diagnosed && !predicts
+               ? template_options(*template, &request->genome, true, options, error)
+               : 0;
 }
 
 static void add_compile_gate(struct trial_result *result, int variants) {

@@ -366,6 +366,32 @@ static int build_exported(struct compiler *compiler, const char *cubin,
     return status;
 }
 
+/* On a device that runs machine code diagnostics name lines, and the key is that of any other
+ * trial.
+ */
+static void diagnostics_name_lines_on_every_device(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct device_image images[CASES_MAX];
+    struct device_info runs_it = verify_stage.device->info;
+    struct hash keys[2];
+    runs_it.predicts = false;
+    struct compiler *compiler = compiler_new(&verify_stage.settings, &runs_it, NULL, &error);
+    assert_non_null(compiler);
+    for (int diagnosed = 0; diagnosed < 2; diagnosed++) {
+        const struct trial_request request = {
+            .genome = genome_default(verify_stage.template->space), .diagnosed = diagnosed == 1};
+        trial_result_init(&result, &request);
+        assert_int_equal(compiler_build(compiler, &request, images, &result, &error), 0);
+        assert_int_equal(strstr(images[0].ptx, ".loc") != NULL, diagnosed == 1);
+        keys[diagnosed] = key_hash(&result.key);
+        nvrtc_image_release(&images[0]);
+        trial_result_release(&result);
+    }
+    assert_memory_equal(&keys[0], &keys[1], sizeof *keys);
+    compiler_free(compiler);
+}
+
 /* A device that runs PTX compares an exported folder's machine code with the compiler's; one that
    runs machine code gets the folder's. */
 static void exported_machine_code_is_judged(void **state) {
@@ -428,6 +454,7 @@ int main(void) {
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(gates_run_in_order),
         cmocka_unit_test(other_genomes_kernel_is_rejected),
+        cmocka_unit_test(diagnostics_name_lines_on_every_device),
         cmocka_unit_test(exported_machine_code_is_judged),
         cmocka_unit_test(evaluator_survives_all_of_them),
     };
