@@ -381,12 +381,12 @@ static void diagnostics_name_lines_on_every_device(void **state) {
     for (int diagnosed = 0; diagnosed < 2; diagnosed++) {
         const struct trial_request request = {
             .genome = genome_default(verify_stage.template->space), .diagnosed = diagnosed == 1};
+        trial_result_release(&result);
         trial_result_init(&result, &request);
         assert_int_equal(compiler_build(compiler, &request, images, &result, &error), 0);
         assert_int_equal(strstr(images[0].ptx, ".loc") != NULL, diagnosed == 1);
         keys[diagnosed] = key_hash(&result.key);
         nvrtc_image_release(&images[0]);
-        trial_result_release(&result);
     }
     assert_memory_equal(&keys[0], &keys[1], sizeof *keys);
     compiler_free(compiler);
