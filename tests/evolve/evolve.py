@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from run_rows import PROGRESS, query
+
 EVOTILE = os.path.abspath(sys.argv[1])
 PROPOSER = os.path.abspath("tests/evolve/proposer.py")
 os.environ["ROOT_OF_TEST"] = os.getcwd()
@@ -522,20 +524,6 @@ def scores():
 
 KILLED = [SHARED, edit("i", "j"), {"genome": "THREADS=32,BLOCKS=2"}, edit(LINE, LINE + "  "), SLOW, {"error": "none"},
           edit(LINE, "if (i % 7 != 3) " + LINE), {"genome": "THREADS=128,BLOCKS=32"}, edit(LINE, LINE + "    ", _of="loop")]
-# How far a run is: every row that comes and every value that becomes known counts.
-PROGRESS = ("SELECT (SELECT count(*) + count(told) FROM trials) + (SELECT count(*) FROM goals) + "
-            "(SELECT count(*) + count(answer) + count(solution) + count(goal) + count(decision) FROM proposals)")
-
-
-def query(name, sql):
-    try:
-        database = sqlite3.connect(f"file:{name}/run.db?mode=ro", uri=True, timeout=5)
-        try:
-            return database.execute(sql).fetchall()
-        finally:
-            database.close()
-    except sqlite3.Error:
-        return []
 
 
 def shown(name):

@@ -4,12 +4,15 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
+import sys
 import tempfile
 
 import proposals
 from stub import KEY, Stub, answers, stream
+
+sys.path.insert(0, os.path.join(proposals.ROOT, "tests/evolve"))
+from run_rows import PROGRESS, query  # noqa: E402
 
 LINE = "z[i] = ALPHA * x[i] + y[i];"
 
@@ -21,10 +24,6 @@ def reply(hypothesis, search, replace):
 REPLIES = [reply("a fused multiply-add", LINE, "z[i] = fmaf(ALPHA, x[i], y[i]);"), "I have no idea.",
            reply("a part is enough", "i < N;", "i < N / 2;"), reply("loads past the first cache", "y[i]", "__ldcg(&y[i])"),
            reply("an error of syntax", "threadIdx.x", "thread")]
-
-# How far a run is: every row that comes and every value that becomes known counts.
-PROGRESS = ("SELECT (SELECT count(*) + count(told) FROM trials) + (SELECT count(*) FROM goals) + "
-            "(SELECT count(*) + count(answer) + count(solution) + count(goal) + count(decision) FROM proposals)")
 
 
 class Server:
@@ -51,17 +50,6 @@ def command(name, *options):
     proposer = " ".join([proposals.program("llm"), *options])
     return [os.environ["EVOTILE"], "evolve", "config.json", "--proposer", f"exec {proposer}", "--strategy", "full", "--proposals", str(len(REPLIES)),
             "--tune", "1", "--device", "emulated:sm_90", "--compile-workers", "1", "--out", name]
-
-
-def query(name, sql):
-    try:
-        database = sqlite3.connect(f"file:{name}/run.db?mode=ro", uri=True, timeout=5)
-        try:
-            return database.execute(sql).fetchall()
-        finally:
-            database.close()
-    except sqlite3.Error:
-        return []
 
 
 def content(name):

@@ -74,14 +74,11 @@ def read(path):
     return proposals
 
 
-def parent_hash(proposal, request, run):
-    """"p3 HASH": of the file, or of the run that asks."""
+def parent_hash(proposal, hashes, run):
+    """"p3 HASH": of the file, or of the run that asks; `hashes` are of all parents that it named so far."""
     name, _, known = proposal["parent"].partition(" ")
-    if run is None:
-        return known
-    for parent in request["parents"]:
-        if parent["solution"] == name:
-            return parent["hash"]
+    if run is None or name in hashes:
+        return known if run is None else hashes[name]
     database = sqlite3.connect(f"file:{os.path.join(run, 'run.db')}?mode=ro", uri=True, timeout=20)
     row = database.execute("SELECT hash FROM proposals WHERE solution = ?", (name,)).fetchone()
     database.close()
@@ -91,13 +88,15 @@ def parent_hash(proposal, request, run):
 def main():
     proposals = read(sys.argv[1])
     run = sys.argv[2] if len(sys.argv) > 2 else None
+    hashes = {}
     for line in sys.stdin:
         request = json.loads(line)
         number = request["number"]
+        hashes.update((parent["solution"], parent["hash"]) for parent in request["parents"])
         answer = {"number": number, "error": f"there are {len(proposals)} proposals"}
         if number <= len(proposals):
             proposal = proposals[number - 1]
-            answer = {"number": number, "parent": parent_hash(proposal, request, run), "hypothesis": proposal["hypothesis"], **proposal["change"]}
+            answer = {"number": number, "parent": parent_hash(proposal, hashes, run), "hypothesis": proposal["hypothesis"], **proposal["change"]}
         print(json.dumps(answer), flush=True)
 
 
