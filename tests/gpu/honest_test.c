@@ -1,9 +1,7 @@
 /* Honest genomes are accepted on a GPU: 100,000 verifications of at least 2,000 distinct genomes
    with EVOTILE_LONG, else a sample (long/honest.h). Each of JOBS processes compiles a genome, then
    checks its inputs: the GPU works for one while the others compile. */
-#include "long/honest.h"
-
-#include "device/cuda.h"
+#include "gpu/honest_on_gpu.h"
 
 static void honest_genomes_are_accepted(void **state) {
     (void)state;
@@ -15,21 +13,6 @@ static void honest_genomes_are_accepted(void **state) {
     honest_run(&honest);
 }
 
-/* In a process of its own: CUDA does not survive a fork. */
-static bool has_gpu(void) {
-    struct error error = {0};
-    int status;
-    pid_t pid = fork();
-    if (pid == 0)
-        _exit(cuda_device_count(&error) > 0 ? 0 : 1);
-    return waitpid(pid, &status, 0) == pid && status == 0;
-}
-
 int main(void) {
-    if (!has_gpu()) {
-        printf("skipped: no GPU\n");
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(honest_genomes_are_accepted)};
-    return cmocka_run_group_tests_name("honest on a GPU", tests, NULL, NULL);
+    return run_honest_test("honest on a GPU", honest_genomes_are_accepted);
 }
