@@ -57,6 +57,8 @@ constexpr int polynomial_exp =
 constexpr int min_ctas = MIN_CTAS; // minimum resident blocks per SM (launch bounds)
 constexpr bool persistent =
     PERSISTENT; // a block processes several work units and prefetches the next
+constexpr bool alternating =
+    PERSISTENT == 2; // in odd rounds the work units are given out in reverse
 constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
 
 // ---- Derived sizes ----
@@ -186,6 +188,20 @@ DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
     const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
     return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
 }
+
+// Tile scheduler of persistent blocks: in each round every block gets one work unit. If
+// alternating, odd rounds run from the last block to the first: where units become shorter (longest
+// first, under a causal mask), the block with the longest of a round gets the shortest of the next.
+struct tile_scheduler {
+    int work_index = persistent ? blockIdx.x : 0;
+    int step = !persistent ? 1 : alternating ? 2 * (gridDim.x - blockIdx.x) - 1 : gridDim.x;
+
+    DEVICE void advance() {
+        work_index += step;
+        if constexpr (alternating)
+            step = 2 * gridDim.x - step;
+    }
+};
 
 // The pipelines: stages and their barriers (k_stage_smem, k_full_barrier ...), pipeline_state,
 // consumer_wait, consumer_release, and the producers (tma_loader, inline_producer).
@@ -422,7 +438,6 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
     const int work_units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
-    const int first_work = persistent ? blockIdx.x : 0, step = persistent ? gridDim.x : 1;
     init_barriers();
     if constexpr (kv_splits > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
@@ -431,8 +446,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             setmaxnreg_dec<24>();
         if (threadIdx.x == consumer_threads) {
             tma_loader loader{k_map, v_map};
-            for (int work_index = first_work; work_index < work_units; work_index += step)
-                loader.load_all(decode_work_unit(work_index, params));
+            for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance())
+                loader.load_all(decode_work_unit(scheduler.work_index, params));
         }
         return;
     }
@@ -442,8 +457,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     state.k.advance(thread.set), state.v.advance(thread.set);
     if (pingpong && thread.warpgroup == groups - 1)
         pingpong_signal(thread); // warpgroup 0 may begin
-    for (int work_index = first_work; work_index < work_units; work_index += step) {
-        const work_unit work = decode_work_unit(work_index, params);
+    for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance()) {
+        const work_unit work = decode_work_unit(scheduler.work_index, params);
         element *o_gmem = o + params.o.to_head(work.batch, work.head);
         const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
                            S; // index of the head's first query in LSE
