@@ -183,6 +183,19 @@ static char *print_source(struct importer *importer, const char *source) {
 
 /* ---- the reference ---- */
 
+/* Whether a reference in CUDA computes in the type `real`: the plain kernel and the check of an
+   export follow from it. */
+static bool is_in_real(const char *text) {
+    static const char word[] = "real";
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
+        const char before = at > text ? at[-1] : ' ', after = at[sizeof word - 1];
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) &&
+            after != '_')
+            return true;
+    }
+    return false;
+}
+
 /* A .py file has a function `reference`; the kernel of a .cu file is KERNEL_reference. */
 static int add_reference(struct importer *importer, const cJSON *arguments, const char *kernel,
                          struct error *error) {
@@ -203,6 +216,15 @@ static int add_reference(struct importer *importer, const cJSON *arguments, cons
         cJSON_AddStringToObject(reference, "python", "reference.py");
         return 0;
     }
+    char *text = path_read_file(file, SOURCE_MAX, NULL, error);
+    if (text == NULL)
+        return -1;
+    if (is_in_real(text))
+        cJSON_AddBoolToObject(reference, "real", true);
+    else
+        importer_note(importer, "the reference computes in no type `real`: an export needs a "
+                                "\"cpu_reference\", too (docs/templates.md)");
+    free(text);
     char name[KERNEL_TEXT_SIZE];
     snprintf(name, sizeof name, "%s_reference", kernel);
     cJSON_AddStringToObject(reference, "source", "reference.cu");
