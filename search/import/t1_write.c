@@ -272,7 +272,7 @@ static int write_config(struct importer *importer, const char *config, struct er
     cJSON *cases = cJSON_AddArrayToObject(root, "cases");
     cJSON_AddItemToArray(cases, cJSON_CreateObject());
     budget = cJSON_AddObjectToObject(root, "budget");
-    cJSON_AddNumberToObject(budget, "trials", 100);
+    importer_write_budget(importer, budget);
     char *text = json_print(root);
     int status = path_write_file(config, text, strlen(text), error);
     free(text);
@@ -289,6 +289,12 @@ static int write_files(struct importer *importer, const char *source, const char
                          write_config(importer, config, error) < 0
                      ? -1
                      : 0;
+    char *path = xmalloc(PATH_SIZE);
+    for (int i = 0; i < importer->file_count && status == 0; i++)
+        if (path_join(path, folder, importer->files[i].name, error) < 0 ||
+            path_write_file(path, importer->files[i].bytes, importer->files[i].size, error) < 0)
+            status = -1;
+    free(path);
     char *reference =
         status == 0 && file != NULL ? path_read_file(file, SOURCE_MAX, NULL, error) : NULL;
     if (status == 0 && file != NULL)
@@ -354,9 +360,19 @@ static int build_template(struct importer *importer, const char *source, struct 
     cJSON *launches = cJSON_AddArrayToObject(importer->template, "launches");
     cJSON_AddItemToArray(launches, launch);
     /* Kernel Tuner puts extern "C" around a source; a name expression needs none. */
-    snprintf(
-        expression, sizeof expression, "%s%.100s",
-        strstr(source, "extern \"C\"") != NULL || strchr(kernel, '<') != NULL ? "" : "::", kernel);
+    struct strbuf named = {0};
+    importer_print_kernel(importer, &named);
+    const bool fits = named.used < KERNEL_TEXT_SIZE - 2;
+    snprintf(expression, sizeof expression, "%s%.*s",
+             strstr(source, "extern \"C\"") != NULL || strchr(named.bytes, '<') != NULL ? "" : "::",
+             KERNEL_TEXT_SIZE - 3, named.bytes);
+    free(named.bytes);
+    if (!fits) {
+        cJSON_Delete(launch);
+        return error_input(error,
+                           "%s: KernelName with KernelTypeNames is longer than %d characters",
+                           importer->document->file, KERNEL_TEXT_SIZE - 3);
+    }
     cJSON_AddStringToObject(launch, "kernel", expression);
     cJSON *arguments = cJSON_CreateArray();
     if (read_problem_size(importer, error) < 0 || add_extents(importer, launch, error) < 0 ||
@@ -423,6 +439,8 @@ int import_t1(const struct import_options *options, char *config, struct import_
         *notes = importer->space.notes;
         importer->space.notes = (struct import_texts){0};
     }
+    for (int i = 0; i < importer->file_count; i++)
+        free(importer->files[i].bytes);
     cJSON_Delete(importer->template);
     import_texts_release(&importer->conditions);
     import_texts_release(&importer->constraints);
