@@ -88,6 +88,8 @@ int importer_read_space(struct importer *importer, struct error *error) {
         return error_input(error,
                            "%s has no ConfigurationSpace.TuningParameters: it is no T1 description",
                            importer->document->file);
+    cJSON_ArrayForEach(item, list) if (importer_text(item, "Name") != NULL)
+        import_texts_add(&importer->space.originals, "%s", importer_text(item, "Name"));
     cJSON_ArrayForEach(item, list) if (read_parameter(importer, item, error) < 0) return -1;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(space, "Conditions")) {
         const char *text =
@@ -388,6 +390,15 @@ static int add_scalar(struct importer *importer, const cJSON *argument, const ch
     return 0;
 }
 
+/* Of a gene, or of the dimension of every import. */
+static bool is_name_of_a_gene(const struct importer *importer, const char *name) {
+    for (int i = 0; i < importer->space.count; i++)
+        if (strcmp(importer->space.parameters[i].name, name) == 0 ||
+            strcmp(importer->space.parameters[i].original, name) == 0)
+            return true;
+    return strcmp(name, "CASE") == 0;
+}
+
 int importer_read_arguments(struct importer *importer, cJSON *arguments, struct error *error) {
     const cJSON *argument;
     int index = 0;
@@ -401,9 +412,8 @@ int importer_read_arguments(struct importer *importer, cJSON *arguments, struct 
         else
             snprintf(name, sizeof name, "argument_%d", index);
         index++;
-        for (int i = 0; i < importer->space.count; i++)
-            if (strcmp(importer->space.parameters[i].name, name) == 0)
-                strcat(name, "_");
+        while (is_name_of_a_gene(importer, name) && strlen(name) + 2 < sizeof name)
+            strcat(name, "_");
         if (index > ARGUMENT_COUNT_MAX)
             return error_input(error, "%s has more than %d arguments", importer->document->file,
                                ARGUMENT_COUNT_MAX);

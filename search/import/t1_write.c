@@ -367,12 +367,10 @@ static int build_template(struct importer *importer, const char *source, struct 
              strstr(source, "extern \"C\"") != NULL || strchr(named.bytes, '<') != NULL ? "" : "::",
              KERNEL_TEXT_SIZE - 3, named.bytes);
     free(named.bytes);
-    if (!fits) {
-        cJSON_Delete(launch);
+    if (!fits)
         return error_input(error,
                            "%s: KernelName with KernelTypeNames is longer than %d characters",
                            importer->document->file, KERNEL_TEXT_SIZE - 3);
-    }
     cJSON_AddStringToObject(launch, "kernel", expression);
     cJSON *arguments = cJSON_CreateArray();
     if (read_problem_size(importer, error) < 0 || add_extents(importer, launch, error) < 0 ||
