@@ -33,6 +33,7 @@ void import_space_release(struct import_space *space) {
     free(space->parameters);
     python_heap_clear(&space->heap);
     import_texts_release(&space->notes);
+    import_texts_release(&space->originals);
     *space = (struct import_space){0};
 }
 
@@ -90,9 +91,13 @@ static bool is_reserved(const char *name) {
            strncmp(name, "evotile", 7) == 0;
 }
 
-static bool is_taken(const struct import_space *space, const char *name) {
+/* `own` is the original name of the parameter that would get the name. */
+static bool is_taken(const struct import_space *space, const char *name, const char *own) {
     for (int i = 0; i < space->count; i++)
         if (strcmp(space->parameters[i].name, name) == 0)
+            return true;
+    for (int i = 0; i < space->originals.count; i++)
+        if (strcmp(space->originals.items[i], name) == 0 && strcmp(own, name) != 0)
             return true;
     return false;
 }
@@ -122,8 +127,8 @@ static void name_value(const struct import_space *space, struct import_parameter
             *at = '_';
     bool unique = false;
     while (!unique && strlen(label) + 2 < NAME_SIZE) {
-        unique =
-            !is_reserved(label) && !is_taken(space, label) && strcmp(label, parameter->name) != 0;
+        unique = !is_reserved(label) && !is_taken(space, label, parameter->original) &&
+                 strcmp(label, parameter->name) != 0;
         for (int i = 0; i < index; i++)
             unique = unique && strcmp(label, parameter->labels[i]) != 0;
         if (!unique)
@@ -169,7 +174,7 @@ int import_add_parameter(struct import_space *space, const char *name,
     struct import_parameter *parameter = xcalloc(1, sizeof *parameter);
     snprintf(parameter->original, sizeof parameter->original, "%s", name);
     snprintf(parameter->name, sizeof parameter->name, "%s", name);
-    while ((is_reserved(parameter->name) || is_taken(space, parameter->name)) &&
+    while ((is_reserved(parameter->name) || is_taken(space, parameter->name, name)) &&
            strlen(parameter->name) + 2 < NAME_SIZE)
         strcat(parameter->name, "_");
     if (strcmp(parameter->name, name) != 0)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* SEARCHED_MAX: combinations among which the first valid one is looked for. */
-enum { SEARCHED_MAX = 200000, ARGUMENT_COUNT_MAX = 32 };
+enum { SEARCHED_MAX = 200000 };
 
 const char *importer_text(const cJSON *object, const char *key) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -88,6 +88,8 @@ int importer_read_space(struct importer *importer, struct error *error) {
         return error_input(error,
                            "%s has no ConfigurationSpace.TuningParameters: it is no T1 description",
                            importer->document->file);
+    cJSON_ArrayForEach(item, list) if (importer_text(item, "Name") != NULL)
+        import_texts_add(&importer->space.originals, "%s", importer_text(item, "Name"));
     cJSON_ArrayForEach(item, list) if (read_parameter(importer, item, error) < 0) return -1;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(space, "Conditions")) {
         const char *text =
@@ -262,14 +264,22 @@ static const char *find_role(const struct importer *importer, const cJSON *argum
 }
 
 static int put_fill(struct importer *importer, const cJSON *argument, const char *name, int type,
-                    cJSON *tensor, struct error *error) {
+                    int64_t count, cJSON *tensor, struct error *error) {
     const char *fill = importer_text(argument, "FillType");
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(argument, "FillValue");
     const bool real = types[type].dtype[0] == 'f';
+    /* KTT's default. */
+    if (fill == NULL && cJSON_IsNumber(value))
+        fill = "Constant";
     if (fill == NULL || strcmp(fill, "Random") == 0) {
-        if (real)
+        if (real && !(cJSON_IsNumber(value) && value->valuedouble > 0))
             return 0; /* normal, on which sums are judged best */
         cJSON *object = cJSON_AddObjectToObject(tensor, "fill");
+        if (real) {
+            const double range[] = {0, value->valuedouble};
+            cJSON_AddItemToObject(object, "uniform", cJSON_CreateDoubleArray(range, 2));
+            return 0;
+        }
         const bool given = cJSON_IsNumber(value) && value->valuedouble >= 1;
         cJSON_AddNumberToObject(object, "integers",
                                 strcmp(types[type].dtype, "bool") == 0 ? 2
@@ -287,6 +297,8 @@ static int put_fill(struct importer *importer, const cJSON *argument, const char
         cJSON_AddNumberToObject(object, "constant", cJSON_IsNumber(value) ? value->valuedouble : 0);
         return 0;
     }
+    if (strcmp(fill, "Generator") == 0 || strcmp(fill, "BinaryRaw") == 0)
+        return importer_put_data(importer, argument, name, types[type].dtype, count, tensor, error);
     return error_input(error,
                        "%s: %s is filled by %s, which cannot be imported: write \"Random\" or "
                        "\"Constant\" and change the \"fill\" in template.json",
@@ -343,7 +355,9 @@ static int add_tensor(struct importer *importer, const cJSON *argument, const ch
         cJSON_AddStringToObject(tensor, "symbol", name);
     else
         cJSON_AddItemToArray(arguments, cJSON_CreateString(name));
-    return strcmp(role, "input") == 0 ? put_fill(importer, argument, name, type, tensor, error) : 0;
+    return strcmp(role, "input") == 0 ? put_fill(importer, argument, name, type,
+                                                 elements * types[type].elements, tensor, error)
+                                      : 0;
 }
 
 static int add_scalar(struct importer *importer, const cJSON *argument, const char *name, int type,
@@ -376,6 +390,15 @@ static int add_scalar(struct importer *importer, const cJSON *argument, const ch
     return 0;
 }
 
+/* Of a gene, or of the dimension of every import. */
+static bool is_name_of_a_gene(const struct importer *importer, const char *name) {
+    for (int i = 0; i < importer->space.count; i++)
+        if (strcmp(importer->space.parameters[i].name, name) == 0 ||
+            strcmp(importer->space.parameters[i].original, name) == 0)
+            return true;
+    return strcmp(name, "CASE") == 0;
+}
+
 int importer_read_arguments(struct importer *importer, cJSON *arguments, struct error *error) {
     const cJSON *argument;
     int index = 0;
@@ -389,9 +412,8 @@ int importer_read_arguments(struct importer *importer, cJSON *arguments, struct 
         else
             snprintf(name, sizeof name, "argument_%d", index);
         index++;
-        for (int i = 0; i < importer->space.count; i++)
-            if (strcmp(importer->space.parameters[i].name, name) == 0)
-                strcat(name, "_");
+        while (is_name_of_a_gene(importer, name) && strlen(name) + 2 < sizeof name)
+            strcat(name, "_");
         if (index > ARGUMENT_COUNT_MAX)
             return error_input(error, "%s has more than %d arguments", importer->document->file,
                                ARGUMENT_COUNT_MAX);

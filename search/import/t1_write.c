@@ -183,6 +183,19 @@ static char *print_source(struct importer *importer, const char *source) {
 
 /* ---- the reference ---- */
 
+/* Whether a reference in CUDA computes in the type `real`: the plain kernel and the check of an
+   export follow from it. */
+static bool is_in_real(const char *text) {
+    static const char word[] = "real";
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
+        const char before = at > text ? at[-1] : ' ', after = at[sizeof word - 1];
+        if (!isalnum((unsigned char)before) && before != '_' && !isalnum((unsigned char)after) &&
+            after != '_')
+            return true;
+    }
+    return false;
+}
+
 /* A .py file has a function `reference`; the kernel of a .cu file is KERNEL_reference. */
 static int add_reference(struct importer *importer, const cJSON *arguments, const char *kernel,
                          struct error *error) {
@@ -203,6 +216,15 @@ static int add_reference(struct importer *importer, const cJSON *arguments, cons
         cJSON_AddStringToObject(reference, "python", "reference.py");
         return 0;
     }
+    char *text = path_read_file(file, SOURCE_MAX, NULL, error);
+    if (text == NULL)
+        return -1;
+    if (is_in_real(text))
+        cJSON_AddBoolToObject(reference, "real", true);
+    else
+        importer_note(importer, "the reference computes in no type `real`: an export needs a "
+                                "\"cpu_reference\", too (docs/templates.md)");
+    free(text);
     char name[KERNEL_TEXT_SIZE];
     snprintf(name, sizeof name, "%s_reference", kernel);
     cJSON_AddStringToObject(reference, "source", "reference.cu");
@@ -250,7 +272,7 @@ static int write_config(struct importer *importer, const char *config, struct er
     cJSON *cases = cJSON_AddArrayToObject(root, "cases");
     cJSON_AddItemToArray(cases, cJSON_CreateObject());
     budget = cJSON_AddObjectToObject(root, "budget");
-    cJSON_AddNumberToObject(budget, "trials", 100);
+    importer_write_budget(importer, budget);
     char *text = json_print(root);
     int status = path_write_file(config, text, strlen(text), error);
     free(text);
@@ -267,6 +289,12 @@ static int write_files(struct importer *importer, const char *source, const char
                          write_config(importer, config, error) < 0
                      ? -1
                      : 0;
+    char *path = xmalloc(PATH_SIZE);
+    for (int i = 0; i < importer->file_count && status == 0; i++)
+        if (path_join(path, folder, importer->files[i].name, error) < 0 ||
+            path_write_file(path, importer->files[i].bytes, importer->files[i].size, error) < 0)
+            status = -1;
+    free(path);
     char *reference =
         status == 0 && file != NULL ? path_read_file(file, SOURCE_MAX, NULL, error) : NULL;
     if (status == 0 && file != NULL)
@@ -332,9 +360,17 @@ static int build_template(struct importer *importer, const char *source, struct 
     cJSON *launches = cJSON_AddArrayToObject(importer->template, "launches");
     cJSON_AddItemToArray(launches, launch);
     /* Kernel Tuner puts extern "C" around a source; a name expression needs none. */
-    snprintf(
-        expression, sizeof expression, "%s%.100s",
-        strstr(source, "extern \"C\"") != NULL || strchr(kernel, '<') != NULL ? "" : "::", kernel);
+    struct strbuf named = {0};
+    importer_print_kernel(importer, &named);
+    const bool fits = named.used < KERNEL_TEXT_SIZE - 2;
+    snprintf(expression, sizeof expression, "%s%.*s",
+             strstr(source, "extern \"C\"") != NULL || strchr(named.bytes, '<') != NULL ? "" : "::",
+             KERNEL_TEXT_SIZE - 3, named.bytes);
+    free(named.bytes);
+    if (!fits)
+        return error_input(error,
+                           "%s: KernelName with KernelTypeNames is longer than %d characters",
+                           importer->document->file, KERNEL_TEXT_SIZE - 3);
     cJSON_AddStringToObject(launch, "kernel", expression);
     cJSON *arguments = cJSON_CreateArray();
     if (read_problem_size(importer, error) < 0 || add_extents(importer, launch, error) < 0 ||
@@ -401,6 +437,8 @@ int import_t1(const struct import_options *options, char *config, struct import_
         *notes = importer->space.notes;
         importer->space.notes = (struct import_texts){0};
     }
+    for (int i = 0; i < importer->file_count; i++)
+        free(importer->files[i].bytes);
     cJSON_Delete(importer->template);
     import_texts_release(&importer->conditions);
     import_texts_release(&importer->constraints);

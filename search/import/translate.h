@@ -43,8 +43,9 @@ struct import_parameter {
 struct import_space {
     struct import_parameter *parameters;
     int count;
-    struct python_heap heap;   /* of their values */
-    struct import_texts notes; /* what the user should know: renamed, sampled */
+    struct import_texts originals; /* the names of all parameters, which no other gene gets */
+    struct python_heap heap;       /* of their values */
+    struct import_texts notes;     /* what the user should know: renamed, sampled */
 };
 void import_space_release(struct import_space *space);
 

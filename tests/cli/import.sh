@@ -40,6 +40,39 @@ here import sizes.json --name with_sizes --size x=4096
 here import sizes.json --name with_sizes --size x=4096,n=4096 | tail -n 1
 "$EVOTILE" try with_sizes.json --device emulated:sm_90 --json | jq -r .verdict
 
+# A file of KTT: a kernel that is a template, contents by an expression and from a file, a budget.
+cp -r "$from/ktt" ktt
+python3 -c 'import struct; open("ktt/b.bin", "wb").write(struct.pack("<1024f", *range(1024)))'
+here import ktt/axpy.json
+jq -c '.launches[0] | [.kernel, .grid]' axpy/template.json
+jq -c '[.tensors.x.fill, .tensors.b.fill]' axpy/template.json
+jq -c .budget axpy.json
+python3 - <<'PYTHON'
+import struct
+x = struct.unpack("<1024f", open("axpy/x.bin", "rb").read())
+print("x is", "as in Python" if x == tuple(2 * i + 0.5 if i % 3 else -i for i in range(1024)) else "wrong")
+PYTHON
+cmp axpy/b.bin ktt/b.bin
+"$EVOTILE" try axpy.json --device emulated:sm_90 --json | jq -r .verdict
+change_ktt() {
+    jq "$1" ktt/axpy.json >ktt/changed.json
+    here import ktt/changed.json --name changed
+}
+jq '.Budget = { "Type": "ConfigurationCount", "BudgetValue": 9 }
+    | .KernelSpecification.Arguments[0] |= (del(.DataSource, .FillType) + { "FillValue": 2 })
+    | .KernelSpecification.Arguments[1] |= (del(.DataSource) + { "FillType": "Random", "FillValue": 20 })' ktt/axpy.json >ktt/older.json
+here import ktt/older.json --name older | tail -n 1
+jq -c '[.tensors.x.fill, .tensors.b.fill]' older/template.json
+jq -c .budget older.json
+change_ktt '.KernelSpecification.Arguments[0].DataSource = "2 * j"'
+change_ktt '.KernelSpecification.Arguments[0].DataSource = "[i]"'
+change_ktt 'del(.KernelSpecification.Arguments[0].DataSource)'
+change_ktt '.KernelSpecification.Arguments[0].Type = "half"'
+change_ktt '.KernelSpecification.Arguments[0].Size = 100000000'
+change_ktt '.KernelSpecification.Arguments[1].DataSource = "none.bin"'
+change_ktt '.KernelSpecification.Arguments[1].FillType = "BinaryHDF"'
+change_ktt '.KernelSpecification.KernelTypeNames = ["f" * 200]'
+
 # Bad input.
 here import plain.json
 here import none.json
