@@ -112,6 +112,14 @@ static const struct genome_set genome_sets[] = {
      "templates/stencil_2d"},
     {"bodies", "emulated:sm_90",
      "{ \"template\": \"nbody\", \"cases\": [{\"N\": 700}, {\"N\": 2}] }", "templates/nbody"},
+    {"rows of a residual", "emulated:sm_90",
+     "{ \"template\": \"add_rms_norm\", \"cases\": [{\"ROWS\": 9, \"COLS\": 777},\n"
+     "  {\"ROWS\": 3, \"COLS\": 2056}] }",
+     "templates/add_rms_norm"},
+    {"rows of a residual in half", "emulated:sm_80",
+     "{ \"template\": \"add_rms_norm\", \"cases\": [{\"ROWS\": 70, \"COLS\": 96, \"BF16\": 0},\n"
+     "  {\"ROWS\": 5, \"COLS\": 1031, \"BF16\": 0}] }",
+     "templates/add_rms_norm"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 
