@@ -120,6 +120,14 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"add_rms_norm\", \"cases\": [{\"ROWS\": 70, \"COLS\": 96, \"BF16\": 0},\n"
      "  {\"ROWS\": 5, \"COLS\": 1031, \"BF16\": 0}] }",
      "templates/add_rms_norm"},
+    {"rows of layer norm", "emulated:sm_90",
+     "{ \"template\": \"layer_norm\", \"cases\": [{\"ROWS\": 9, \"COLS\": 777},\n"
+     "  {\"ROWS\": 3, \"COLS\": 2056}] }",
+     "templates/layer_norm"},
+    {"rows of layer norm in float", "emulated:sm_80",
+     "{ \"template\": \"layer_norm\", \"cases\": [{\"ROWS\": 70, \"COLS\": 96, \"F32\": 1},\n"
+     "  {\"ROWS\": 5, \"COLS\": 1031, \"F32\": 1}] }",
+     "templates/layer_norm"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 
