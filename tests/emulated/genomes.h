@@ -128,6 +128,15 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"layer_norm\", \"cases\": [{\"ROWS\": 70, \"COLS\": 96, \"F32\": 1},\n"
      "  {\"ROWS\": 5, \"COLS\": 1031, \"F32\": 1}] }",
      "templates/layer_norm"},
+    {"losses", "emulated:sm_90",
+     "{ \"template\": \"cross_entropy\", \"cases\": [{\"ROWS\": 19, \"VOCABULARY\": 777},\n"
+     "  {\"ROWS\": 2, \"VOCABULARY\": 2056}] }",
+     "templates/cross_entropy"},
+    {"losses of float logits", "emulated:sm_80",
+     "{ \"template\": \"cross_entropy\", \"cases\": [\n"
+     "  {\"ROWS\": 33, \"VOCABULARY\": 96, \"F32\": 1},\n"
+     "  {\"ROWS\": 3, \"VOCABULARY\": 1031, \"F32\": 1}] }",
+     "templates/cross_entropy"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 
