@@ -14,8 +14,8 @@ static double logit(const void *logits, int64_t n, int64_t is_float) {
     return value;
 }
 
-/* dimensions: ROWS, VOCABULARY, F32. tensors: logits and labels as stored, the loss as doubles, then
-   its magnitude. */
+/* dimensions: ROWS, VOCABULARY, F32. tensors: logits and labels as stored, the loss as doubles,
+   then its magnitude. */
 void cross_entropy_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t rows = dimensions[0], vocabulary = dimensions[1], is_float = dimensions[2];
     const int64_t *labels = tensors[1];

@@ -14,8 +14,8 @@ static double element(const void *from, int64_t n, int64_t is_float) {
     return value;
 }
 
-/* dimensions: ROWS, COLS, EPSILON (the bits of a float), F32. tensors: x, weight and bias as stored,
-   y as a double. */
+/* dimensions: ROWS, COLS, EPSILON (the bits of a float), F32. tensors: x, weight and bias as
+   stored, y as a double. */
 void layer_norm_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t rows = dimensions[0], columns = dimensions[1], is_float = dimensions[3];
     uint32_t epsilon_bits = (uint32_t)dimensions[2];

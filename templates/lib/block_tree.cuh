@@ -1,5 +1,5 @@
-// Sums and maxima over the threads of a block, for references: any type, no other file, no speed. `threads`
-// is a power of two.
+// Sums and maxima over the threads of a block, for references: any type, no other file, no speed.
+// `threads` is a power of two.
 #ifndef EVOTILE_LIB_BLOCK_TREE
 #define EVOTILE_LIB_BLOCK_TREE
 

@@ -16,9 +16,7 @@
 #include "lib/types.cuh"
 
 // A partial result as words, as shuffles and stores to other blocks move it.
-template <typename partial> struct partial_words {
-    float values[sizeof(partial) / sizeof(float)];
-};
+template <typename partial> struct partial_words { float values[sizeof(partial) / sizeof(float)]; };
 
 // Merges the partial results of `width` neighbouring lanes; all of them get the result.
 template <int width, typename partial> DEVICE partial merge_lanes(partial own) {
@@ -66,8 +64,7 @@ template <typename partial, int threads, int row_threads, int cluster = 1> struc
         if constexpr (cluster > 1) {
             if (turn == 0)
                 cluster_wait(); // for begin() of all blocks
-            const u32 place =
-                smem_address(&partials[turn % 2][cluster_rank() * row_warps + warp]);
+            const u32 place = smem_address(&partials[turn % 2][cluster_rank() * row_warps + warp]);
             const partial_words<partial> words = __builtin_bit_cast(partial_words<partial>, own);
             constexpr int word_count = sizeof words / sizeof(float);
             if (lane < cluster)

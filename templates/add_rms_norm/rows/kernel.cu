@@ -83,8 +83,8 @@ struct inputs {
         for (int i = 0; i < held; ++i) {
             const int column = at.column + i * stride;
             x[i] = load_row_vector<width, stream_loads>(x_gmem + at.start, column, at.columns);
-            residual[i] = load_row_vector<width, stream_loads>(residual_gmem + at.start, column,
-                                                               at.columns);
+            residual[i] =
+                load_row_vector<width, stream_loads>(residual_gmem + at.start, column, at.columns);
         }
     }
 };
@@ -163,10 +163,9 @@ extern "C" __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
         }
         for (int column = at.column + held * stride; column < at.columns; column += stride) {
             elements sum = load_row_vector<width, stream_loads>(x + at.start, column, at.columns);
-            add_residual(sum,
-                         load_row_vector<width, stream_loads>(residual + at.start, column,
-                                                              at.columns),
-                         squares);
+            add_residual(
+                sum, load_row_vector<width, stream_loads>(residual + at.start, column, at.columns),
+                squares);
             store_row_vector<width, false>(x + at.start, column, at.columns, sum);
         }
         squares = reduction_smem.reduce(squares, turn);

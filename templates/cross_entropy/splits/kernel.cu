@@ -76,8 +76,8 @@ DEVICE exponentials of_batch(const element *row, int column, int end, int VOCABU
     for (int load = 0; load < loads; ++load) {
         const int first = column + load * stride;
         // What another split has counts as outside of the row.
-        batch[load] = load_row_vector<width, streaming>(
-            row, first, first < end ? VOCABULARY : 0, narrow<element>(minus_infinity));
+        batch[load] = load_row_vector<width, streaming>(row, first, first < end ? VOCABULARY : 0,
+                                                        narrow<element>(minus_infinity));
     }
     exponentials of;
 #pragma unroll
@@ -105,8 +105,8 @@ DEVICE void merge_splits(const exponentials *partials, const element *logits, co
     if (label >= 0)
         for (int split = 0; split < splits; ++split)
             all.merge(partials[static_cast<i64>(row) * splits + split]);
-    loss[row] = label < 0 ? 0.0f
-                          : row_loss(all, widen(logits[static_cast<i64>(row) * VOCABULARY + label]));
+    loss[row] =
+        label < 0 ? 0.0f : row_loss(all, widen(logits[static_cast<i64>(row) * VOCABULARY + label]));
 }
 
 // ---- The schedule ----

@@ -68,8 +68,7 @@ struct row_moments {
     }
 };
 
-template <typename partial>
-using reduction = row_reduction<partial, threads, row_threads, cluster>;
+template <typename partial> using reduction = row_reduction<partial, threads, row_threads, cluster>;
 
 __shared__ reduction<conditional_t<merged, row_moments, row_sum>> reduction_smem;
 
@@ -85,7 +84,8 @@ struct row {
     }
 
     // Calls `use` with the value of each element that the thread has, kept ones first.
-    template <typename function> DEVICE void each(const elements (&kept)[held], function use) const {
+    template <typename function>
+    DEVICE void each(const elements (&kept)[held], function use) const {
         auto each_of = [&](const elements &some, int c) {
 #pragma unroll
             for (int i = 0; i < width; ++i)
@@ -138,9 +138,8 @@ DEVICE elements normalised(const elements &x, const elements &weight, const elem
     elements y;
 #pragma unroll
     for (int i = 0; i < width; ++i)
-        y.values[i] = narrow<element>((widen(x.values[i]) - mean) * scale *
-                                          widen(weight.values[i]) +
-                                      widen(bias.values[i]));
+        y.values[i] = narrow<element>(
+            (widen(x.values[i]) - mean) * scale * widen(weight.values[i]) + widen(bias.values[i]));
     return y;
 }
 
