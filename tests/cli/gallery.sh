@@ -33,6 +33,9 @@ gallery gemm_f32 '{"M": 10, "N": 20, "K": 30}'
 gallery convolution_2d '{"H": 10, "W": 20, "R": 2}'
 gallery stencil_2d '{"H": 10, "W": 20, "STEPS": 3, "COURANT": 0.25}'
 gallery nbody '{"N": 3000, "SOFTENING": 0.01}'
+gallery add_rms_norm '{"ROWS": 8, "COLS": 64, "EPSILON": 0.00001, "BF16": 1}'
+gallery layer_norm '{"ROWS": 8, "COLS": 64, "EPSILON": 0.00001, "F32": 0}'
+gallery cross_entropy '{"ROWS": 8, "VOCABULARY": 64, "F32": 0}'
 
 echo "what is no use"
 PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32

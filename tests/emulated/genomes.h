@@ -112,6 +112,31 @@ static const struct genome_set genome_sets[] = {
      "templates/stencil_2d"},
     {"bodies", "emulated:sm_90",
      "{ \"template\": \"nbody\", \"cases\": [{\"N\": 700}, {\"N\": 2}] }", "templates/nbody"},
+    {"rows of a residual", "emulated:sm_90",
+     "{ \"template\": \"add_rms_norm\", \"cases\": [{\"ROWS\": 9, \"COLS\": 777},\n"
+     "  {\"ROWS\": 3, \"COLS\": 2056}] }",
+     "templates/add_rms_norm"},
+    {"rows of a residual in half", "emulated:sm_80",
+     "{ \"template\": \"add_rms_norm\", \"cases\": [{\"ROWS\": 70, \"COLS\": 96, \"BF16\": 0},\n"
+     "  {\"ROWS\": 5, \"COLS\": 1031, \"BF16\": 0}] }",
+     "templates/add_rms_norm"},
+    {"rows of layer norm", "emulated:sm_90",
+     "{ \"template\": \"layer_norm\", \"cases\": [{\"ROWS\": 9, \"COLS\": 777},\n"
+     "  {\"ROWS\": 3, \"COLS\": 2056}] }",
+     "templates/layer_norm"},
+    {"rows of layer norm in float", "emulated:sm_80",
+     "{ \"template\": \"layer_norm\", \"cases\": [{\"ROWS\": 70, \"COLS\": 96, \"F32\": 1},\n"
+     "  {\"ROWS\": 5, \"COLS\": 1031, \"F32\": 1}] }",
+     "templates/layer_norm"},
+    {"losses", "emulated:sm_90",
+     "{ \"template\": \"cross_entropy\", \"cases\": [{\"ROWS\": 19, \"VOCABULARY\": 777},\n"
+     "  {\"ROWS\": 2, \"VOCABULARY\": 2056}] }",
+     "templates/cross_entropy"},
+    {"losses of float logits", "emulated:sm_80",
+     "{ \"template\": \"cross_entropy\", \"cases\": [\n"
+     "  {\"ROWS\": 33, \"VOCABULARY\": 96, \"F32\": 1},\n"
+     "  {\"ROWS\": 3, \"VOCABULARY\": 1031, \"F32\": 1}] }",
+     "templates/cross_entropy"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

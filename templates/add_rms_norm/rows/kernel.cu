@@ -1,0 +1,188 @@
+// Residual add and RMS norm of rows, the step between two layers of a transformer:
+//
+//   x[r][c] += residual[r][c]                                          in place
+//   y[r][c] = weight[c] x[r][c] / sqrt(mean over row r of x^2 + EPSILON)
+//
+//   x, residual, y [ROWS, COLS], weight [COLS]   bfloat16 if BF16, else half
+//
+// ROW_THREADS threads of a block, or all threads of a cluster, have a row: they load their vectors
+// of it, add, store x, reduce the squares, and scale what they kept in registers.
+
+#include "lib/math.cuh"
+#include "lib/row_reduce.cuh"
+#include "lib/row_vectors.cuh"
+#include "lib/types.cuh"
+#include "lib/widen.cuh"
+
+// ---- Genes ----
+
+#if !defined(THREADS) || !defined(ROW_THREADS) || !defined(CLUSTER) || !defined(VECTOR) ||         \
+    !defined(HELD) || !defined(SUMS) || !defined(CTAS_PER_SM) || !defined(AHEAD) ||                \
+    !defined(WEIGHT) || !defined(STREAMING)
+#error "a gene of add_rms_norm is not defined: see genes in solution.json"
+#endif
+
+constexpr int threads = THREADS;         // threads per block
+constexpr int row_threads = ROW_THREADS; // threads of a block that share a row
+constexpr int cluster = CLUSTER;         // blocks that share a row
+constexpr int width = VECTOR;            // elements per load
+constexpr int held = HELD;               // vectors of a row that a thread keeps in registers
+constexpr int min_ctas = max_of(CTAS_PER_SM, 1);
+constexpr bool ahead = AHEAD; // the next row is loaded before the current one is reduced
+constexpr bool rounded_sums = SUMS == SUMS_ROUNDED;
+constexpr bool weight_once = WEIGHT == WEIGHT_ONCE, weight_late = WEIGHT == WEIGHT_LATE;
+constexpr bool stream_loads = STREAMING == STREAMING_LOADS || STREAMING == STREAMING_BOTH;
+constexpr bool stream_stores = STREAMING == STREAMING_STORES || STREAMING == STREAMING_BOTH;
+
+// ---- Derived sizes and shared memory ----
+
+using element = conditional_t<BF16, bf16, f16>;
+using elements = vector<element, width>;
+using kept = conditional_t<rounded_sums, element, float>; // how a thread keeps its sums
+using sums = vector<kept, width>;
+
+constexpr int block_rows = threads / row_threads;
+constexpr int stride = cluster * row_threads * width; // columns that a row's threads load at once
+
+#if CLUSTER > 1
+#define IN_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
+#else
+#define IN_CLUSTER
+#endif
+
+struct sum_of_squares {
+    float value = 0.0f;
+
+    DEVICE void merge(const sum_of_squares &other) {
+        value += other.value;
+    }
+};
+
+__shared__ row_reduction<sum_of_squares, threads, row_threads, cluster> reduction_smem;
+
+// ---- Steps ----
+
+// Where a thread works: its row, and its first column there.
+struct place {
+    i64 start;           // of the row in the matrix
+    int column, columns; // a row beyond the last one has no columns
+
+    DEVICE place(i64 group, int thread, int ROWS, int COLS) {
+        const i64 row = group * block_rows + threadIdx.x / row_threads;
+        start = row * COLS;
+        columns = row < ROWS ? COLS : 0;
+        column = first_vector_column<width>(row, COLS) + thread * width;
+    }
+};
+
+struct inputs {
+    elements x[held], residual[held];
+
+    DEVICE void load(const element *x_gmem, const element *residual_gmem, const place &at) {
+#pragma unroll
+        for (int i = 0; i < held; ++i) {
+            const int column = at.column + i * stride;
+            x[i] = load_row_vector<width, stream_loads>(x_gmem + at.start, column, at.columns);
+            residual[i] =
+                load_row_vector<width, stream_loads>(residual_gmem + at.start, column, at.columns);
+        }
+    }
+};
+
+struct weights {
+    elements values[held];
+
+    DEVICE void load(const element *weight_gmem, int first_column, int COLS) {
+#pragma unroll
+        for (int i = 0; i < held; ++i)
+            values[i] = load_column_vector<width>(weight_gmem, first_column + i * stride, COLS);
+    }
+};
+
+// Replaces x by its sum with the residual, rounded; adds the squares of what is kept.
+DEVICE sums add_residual(elements &x, const elements &residual, sum_of_squares &squares) {
+    sums result;
+#pragma unroll
+    for (int i = 0; i < width; ++i) {
+        float sum = widen(x.values[i]) + widen(residual.values[i]);
+        x.values[i] = narrow<element>(sum);
+        if constexpr (rounded_sums)
+            sum = widen(x.values[i]);
+        result.values[i] = narrow<kept>(sum);
+        squares.value += sum * sum;
+    }
+    return result;
+}
+
+template <typename value>
+DEVICE elements scaled(const vector<value, width> &x, const elements &weight, float scale) {
+    elements y;
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+        y.values[i] = narrow<element>(widen(x.values[i]) * scale * widen(weight.values[i]));
+    return y;
+}
+
+// ---- The schedule ----
+
+extern "C" __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
+    add_rms_norm(element *x, const element *__restrict__ residual,
+                 const element *__restrict__ weight, element *__restrict__ y, int ROWS, int COLS,
+                 float EPSILON) {
+    const int groups = (ROWS + block_rows - 1) / block_rows; // of rows that a block has at once
+    const int step = gridDim.x / cluster, rank = blockIdx.x % cluster;
+    const int thread = rank * row_threads + threadIdx.x % row_threads;
+    inputs next;
+    weights weight_rmem;
+
+    reduction_smem.begin();
+    if constexpr (weight_once) // rows begin at whole vectors: every row has the same columns
+        weight_rmem.load(weight, thread * width, COLS);
+    if constexpr (ahead)
+        next.load(x, residual, place(blockIdx.x / cluster, thread, ROWS, COLS));
+    int turn = 0;
+    for (int group = blockIdx.x / cluster; group < groups; group += step, ++turn) {
+        const place at(group, thread, ROWS, COLS);
+        inputs own;
+        if constexpr (ahead) {
+            own = next;
+            next.load(x, residual, place(static_cast<i64>(group) + step, thread, ROWS, COLS));
+        } else {
+            own.load(x, residual, at);
+        }
+        if constexpr (!weight_once && !weight_late)
+            weight_rmem.load(weight, at.column, COLS);
+
+        sums sums_rmem[held];
+        sum_of_squares squares;
+#pragma unroll
+        for (int i = 0; i < held; ++i) {
+            sums_rmem[i] = add_residual(own.x[i], own.residual[i], squares);
+            store_row_vector<width, stream_stores>(x + at.start, at.column + i * stride, at.columns,
+                                                   own.x[i]);
+        }
+        for (int column = at.column + held * stride; column < at.columns; column += stride) {
+            elements sum = load_row_vector<width, stream_loads>(x + at.start, column, at.columns);
+            add_residual(
+                sum, load_row_vector<width, stream_loads>(residual + at.start, column, at.columns),
+                squares);
+            store_row_vector<width, false>(x + at.start, column, at.columns, sum);
+        }
+        squares = reduction_smem.reduce(squares, turn);
+        const float scale = rsqrt_fast(squares.value / COLS + EPSILON);
+
+        if constexpr (weight_late)
+            weight_rmem.load(weight, at.column, COLS);
+#pragma unroll
+        for (int i = 0; i < held; ++i)
+            store_row_vector<width, stream_stores>(
+                y + at.start, at.column + i * stride, at.columns,
+                scaled(sums_rmem[i], weight_rmem.values[i], scale));
+        // What is not kept is read again, as this thread stored it.
+        for (int column = at.column + held * stride; column < at.columns; column += stride)
+            store_row_vector<width, stream_stores>(
+                y + at.start, column, at.columns,
+                scaled(load_row_vector<width, false>(x + at.start, column, at.columns),
+                       load_column_vector<width>(weight, column, COLS), scale));
+    }
+}
