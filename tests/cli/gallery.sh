@@ -20,9 +20,9 @@ ask() { # FOLDER CASE: what its baseline answers
          {ask: "warm", warmup_us: 100, samples: 2}, {ask: "cold", samples: 1})' |
         (cd "$1" && python3 torch_baseline.py baseline.py)
 }
-gallery() { # NAME CASE, with the dimensions that have defaults
+gallery() { # NAME CASE, with the dimensions that have defaults, and the config if it has another name
     echo "$1"
-    "$EVOTILE" space "$ROOT/configs/$1.json" --device emulated:sm_90 --json |
+    "$EVOTILE" space "$ROOT/configs/${3:-$1}.json" --device emulated:sm_90 --json |
         jq -r '.goals[] | select(.valid == 0) | "\(.name) has no valid genome"'
     PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/$1" "$2"
 }
@@ -33,6 +33,7 @@ gallery gemm_f32 '{"M": 10, "N": 20, "K": 30}'
 gallery convolution_2d '{"H": 10, "W": 20, "R": 2}'
 gallery stencil_2d '{"H": 10, "W": 20, "STEPS": 3, "COURANT": 0.25}'
 gallery nbody '{"N": 3000, "SOFTENING": 0.01}'
+gallery softmax_rows '{"ROWS": 10, "COLS": 20, "F32": 0}' softmax
 
 echo "what is no use"
 PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32
