@@ -1,8 +1,9 @@
-// A few vectors times a matrix of scaled 4-bit integers, an element of y each thread. The formula is in problem.json.
+// A few vectors times a matrix of scaled 4-bit integers, an element of y each thread. The formula
+// is in problem.json.
 
 template <typename element>
-__global__ void gemv_reference(const element *x, const unsigned char *weights, const element *scales_zeros, real *y, int N,
-                               int K, int GROUP) {
+__global__ void gemv_reference(const element *x, const unsigned char *weights,
+                               const element *scales_zeros, real *y, int N, int K, int GROUP) {
     const int n = blockIdx.x * blockDim.x + threadIdx.x, m = blockIdx.y;
     if (n >= N)
         return;

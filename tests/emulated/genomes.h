@@ -112,6 +112,15 @@ static const struct genome_set genome_sets[] = {
      "templates/stencil_2d"},
     {"bodies", "emulated:sm_90",
      "{ \"template\": \"nbody\", \"cases\": [{\"N\": 700}, {\"N\": 2}] }", "templates/nbody"},
+    {"4-bit integers", "emulated:sm_90",
+     "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
+     "  {\"M\": 1, \"N\": 50, \"K\": 1152}, {\"M\": 1, \"N\": 7, \"K\": 128}] }",
+     "templates/quantized_gemv"},
+    {"small groups of bf16", "emulated:sm_80",
+     "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
+     "  {\"M\": 3, \"N\": 70, \"K\": 1120, \"GROUP\": 32, \"BF16\": 1},\n"
+     "  {\"M\": 8, \"N\": 33, \"K\": 192, \"GROUP\": 64, \"BF16\": 1}] }",
+     "templates/quantized_gemv"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -36,10 +36,10 @@ using element = conditional_t<BF16, bf16, f16>;
 
 constexpr int x_rows = M;
 constexpr int group_size = GROUP;
-constexpr int step = 128;                       // columns of a step: 16 bytes a lane, 4 lanes a row
-constexpr int step_groups = step / group_size;  // groups of a step
-constexpr int group_words = group_size / 32;    // words of a lane in a group
-constexpr bool exchanges = group_size < step;   // lanes exchange words, so that all have one group
+constexpr int step = 128;                      // columns of a step: 16 bytes a lane, 4 lanes a row
+constexpr int step_groups = step / group_size; // groups of a step
+constexpr int group_words = group_size / 32;   // words of a lane in a group
+constexpr bool exchanges = group_size < step;  // lanes exchange words, so that all have one group
 constexpr int threads = 32 * warps, rows = 16 * tiles;
 
 static_assert(x_rows <= 8, "a product has 8 columns");
@@ -59,10 +59,10 @@ DEVICE int row_index(int row, int N) {
     return min_of(row, N - 1); // rows beyond the last are computed as the last, and not stored
 }
 
-// The integers and scales of the step that begins at column `column`. Beyond the last column they are
-// zeros, as x is there.
-DEVICE void load_step(step_data &data, const u32 *weights, const u32 *scales_zeros, int first_row, int column, int N,
-                      int K) {
+// The integers and scales of the step that begins at column `column`. Beyond the last column they
+// are zeros, as x is there.
+DEVICE void load_step(step_data &data, const u32 *weights, const u32 *scales_zeros, int first_row,
+                      int column, int N, int K) {
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
 #pragma unroll
     for (int tile = 0; tile < tiles; ++tile)
@@ -71,7 +71,8 @@ DEVICE void load_step(step_data &data, const u32 *weights, const u32 *scales_zer
             const int row = row_index(first_row + tile * 16 + half * 8 + g, N);
             data.words[tile][half] = {};
             if (column + 32 * t < K)
-                data.words[tile][half] = load_vector<4>(weights + (static_cast<i64>(row) * K + column) / 8 + 4 * t);
+                data.words[tile][half] =
+                    load_vector<4>(weights + (static_cast<i64>(row) * K + column) / 8 + 4 * t);
 #pragma unroll
             for (int i = 0; i < step_groups; ++i) {
                 const int group = column / group_size + i;
@@ -81,7 +82,8 @@ DEVICE void load_step(step_data &data, const u32 *weights, const u32 *scales_zer
         }
 }
 
-// Neighbours 2 i and 2 i + 1 as pairs of i and i + 4, which unpack_int4 has: the order of terms is free.
+// Neighbours 2 i and 2 i + 1 as pairs of i and i + 4, which unpack_int4 has: the order of terms is
+// free.
 DEVICE vector<u32, 4> pair_order(const vector<u32, 4> &words) {
     vector<u32, 4> pairs;
 #pragma unroll
@@ -94,11 +96,12 @@ DEVICE vector<u32, 4> pair_order(const vector<u32, 4> &words) {
 
 // Eight elements of x from column `column` of row m, in the order of pair_order; zeros beyond.
 DEVICE vector<u32, 4> load_x(const u32 *x, int m, int column, int K) {
-    return column < K ? pair_order(load_vector<4>(x + (static_cast<i64>(m) * K + column) / 2)) : vector<u32, 4>{};
+    return column < K ? pair_order(load_vector<4>(x + (static_cast<i64>(m) * K + column) / 2))
+                      : vector<u32, 4>{};
 }
 
-// The x of this block's columns in shared memory, in the order of pair_order. A row has 8 elements more
-// than it needs, so that rows begin in other banks.
+// The x of this block's columns in shared memory, in the order of pair_order. A row has 8 elements
+// more than it needs, so that rows begin in other banks.
 DEVICE void stage_x(vector<u32, 4> *x_smem, const u32 *x, int first_column, int columns, int K) {
     const int row_vectors = columns / 8;
     for (int i = threadIdx.x; i < x_rows * row_vectors; i += threads) {
@@ -108,9 +111,11 @@ DEVICE void stage_x(vector<u32, 4> *x_smem, const u32 *x, int first_column, int 
     __syncthreads(); // x is staged
 }
 
-// Adds a step. Accumulator i is of row g + i / 2 * 8 and of row 2 t + i % 2 of x, as in lib/mma.cuh.
-DEVICE void add_step(float (&sums)[tiles][4], step_data &data, const u32 *x, const vector<u32, 4> *x_smem, int column,
-                     int smem_column, int row_vectors, int K) {
+// Adds a step. Accumulator i is of row g + i / 2 * 8 and of row 2 t + i % 2 of x, as in
+// lib/mma.cuh.
+DEVICE void add_step(float (&sums)[tiles][4], step_data &data, const u32 *x,
+                     const vector<u32, 4> *x_smem, int column, int smem_column, int row_vectors,
+                     int K) {
     constexpr u32 ones[4] = {BF16 ? 0x3f803f80 : 0x3c003c00, BF16 ? 0x3f803f80 : 0x3c003c00,
                              BF16 ? 0x3f803f80 : 0x3c003c00, BF16 ? 0x3f803f80 : 0x3c003c00};
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
@@ -144,7 +149,8 @@ DEVICE void add_step(float (&sums)[tiles][4], step_data &data, const u32 *x, con
 #pragma unroll
                 for (int i = 0; i < 4; i += 2) {
                     const u32 integers[4] = {upper[i], lower[i], upper[i + 1], lower[i + 1]};
-                    mma_m16n8k16<element>(group_sums[tile], integers, x_pairs.values[i], x_pairs.values[i + 1]);
+                    mma_m16n8k16<element>(group_sums[tile], integers, x_pairs.values[i],
+                                          x_pairs.values[i + 1]);
                 }
             }
         }
@@ -181,8 +187,9 @@ template <typename operation> DEVICE void for_elements(int first_row, int N, ope
 // ---- The schedule ----
 
 extern "C" __global__ void __launch_bounds__(threads)
-    gemv_rows(const u32 *__restrict__ x, const u32 *__restrict__ weights, const u32 *__restrict__ scales_zeros,
-              element *y, float *split_sums, u32 *counters, int N, int K, int split_steps) {
+    gemv_rows(const u32 *__restrict__ x, const u32 *__restrict__ weights,
+              const u32 *__restrict__ scales_zeros, element *y, float *split_sums, u32 *counters,
+              int N, int K, int split_steps) {
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     const int first_row = blockIdx.x * rows;
     const int first_step = blockIdx.y * split_steps;
@@ -199,13 +206,16 @@ extern "C" __global__ void __launch_bounds__(threads)
         step_data data[loads];
 #pragma unroll
         for (int load = 0; load < loads; ++load)
-            load_step(data[load], weights, scales_zeros, first_row,
-                      first + load * warps < split_steps ? (first_step + first + load * warps) * step : K, N, K);
+            load_step(
+                data[load], weights, scales_zeros, first_row,
+                first + load * warps < split_steps ? (first_step + first + load * warps) * step : K,
+                N, K);
 #pragma unroll
         for (int load = 0; load < loads; ++load) {
             const int index = first + load * warps;
             if (index < split_steps)
-                add_step(sums, data[load], x, x_smem, (first_step + index) * step, index * step, row_vectors, K);
+                add_step(sums, data[load], x, x_smem, (first_step + index) * step, index * step,
+                         row_vectors, K);
         }
     }
 
@@ -233,10 +243,12 @@ extern "C" __global__ void __launch_bounds__(threads)
 
     if constexpr (combine_by_last_block)
         if (arrive_is_last_block(counters + blockIdx.x, splits))
-            for_elements(first_row, N, [&](int, i64 index) { add_splits(split_sums, y, index, N); });
+            for_elements(first_row, N,
+                         [&](int, i64 index) { add_splits(split_sums, y, index, N); });
 }
 
-extern "C" __global__ void __launch_bounds__(128) gemv_combine(const float *split_sums, element *y, int N) {
+extern "C" __global__ void __launch_bounds__(128)
+    gemv_combine(const float *split_sums, element *y, int N) {
     if constexpr (combine_by_pdl)
         griddepcontrol_wait(); // for the sums of splits
     const i64 index = static_cast<i64>(blockIdx.x) * 128 + threadIdx.x;
