@@ -8,6 +8,8 @@ NAME = "int4 linear"
 def inputs(case):
     dtype = torch.bfloat16 if case["BF16"] else torch.float16
     n, k, group = case["N"], case["K"], case["GROUP"]
+    if k % group:
+        raise NotImplementedError(f"the last of K = {k} columns are no whole group of {group}")
     x = torch.randn(case["M"], k, device="cuda", dtype=dtype)
     weights = torch.randint(0, 256, (n, k // 2), device="cuda", dtype=torch.uint8)
     return x, weights, torch.randn(k // group, n, 2, device="cuda", dtype=dtype)

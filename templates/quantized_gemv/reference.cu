@@ -8,11 +8,11 @@ __global__ void gemv_reference(const element *x, const unsigned char *weights,
     if (n >= N)
         return;
     real sum = 0;
-    for (int group = 0; group < K / GROUP; ++group) {
+    for (int group = 0; group * GROUP < K; ++group) {
         const element *of_group = scales_zeros + ((long long)group * N + n) * 2;
         const real scale = of_group[0], zero = of_group[1];
         real of_integers = 0, of_x = 0;
-        for (int k = group * GROUP; k < (group + 1) * GROUP; ++k) {
+        for (int k = group * GROUP; k < (group + 1) * GROUP && k < K; ++k) {
             const int byte = weights[((long long)n * K + k) / 2];
             const int integer = (k % 2 ? byte >> 4 : byte & 15) - 8;
             of_integers += (real)x[(long long)m * K + k] * (real)integer;

@@ -119,7 +119,11 @@ static const struct genome_set genome_sets[] = {
     {"small groups of bf16", "emulated:sm_80",
      "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
      "  {\"M\": 3, \"N\": 70, \"K\": 1120, \"GROUP\": 32, \"BF16\": 1},\n"
-     "  {\"M\": 8, \"N\": 33, \"K\": 192, \"GROUP\": 64, \"BF16\": 1}] }",
+     "  {\"M\": 3, \"N\": 33, \"K\": 96, \"GROUP\": 32, \"BF16\": 1}] }",
+     "templates/quantized_gemv"},
+    {"4-bit integers for 8 rows", TINY_DEVICE,
+     "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
+     "  {\"M\": 8, \"N\": 33, \"K\": 1376, \"GROUP\": 64}] }",
      "templates/quantized_gemv"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
