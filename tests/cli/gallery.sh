@@ -35,6 +35,7 @@ gallery stencil_2d '{"H": 10, "W": 20, "STEPS": 3, "COURANT": 0.25}'
 gallery nbody '{"N": 3000, "SOFTENING": 0.01}'
 gallery softmax_rows '{"ROWS": 10, "COLS": 20, "F32": 0}' softmax
 gallery quantized_gemv '{"M": 2, "N": 16, "K": 256, "GROUP": 128, "BF16": 1}'
+gallery spmv_csr '{"ROWS": 20, "COLS": 10, "NONZEROS": 60}'
 
 echo "what is no use"
 PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32

@@ -125,6 +125,15 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
      "  {\"M\": 8, \"N\": 33, \"K\": 1376, \"GROUP\": 64}] }",
      "templates/quantized_gemv"},
+    {"sparse rows", "emulated:sm_90",
+     "{ \"template\": \"spmv_csr\", \"cases\": [\n"
+     "  {\"ROWS\": 1200, \"COLS\": 777, \"NONZEROS\": 9001},\n"
+     "  {\"ROWS\": 7000, \"COLS\": 50, \"NONZEROS\": 300}] }",
+     "templates/spmv_csr"},
+    {"a long sparse row", "emulated:sm_80",
+     "{ \"template\": \"spmv_csr\", \"cases\": [{\"ROWS\": 2, \"COLS\": 9000, \"NONZEROS\": "
+     "20011}] }",
+     "templates/spmv_csr"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

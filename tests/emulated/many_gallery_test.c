@@ -14,7 +14,7 @@ int main(void) {
     static const char *const folders[] = {
         "templates/reduce_sum",     "templates/transpose",  "templates/gemm_f32",
         "templates/convolution_2d", "templates/stencil_2d", "templates/nbody",
-        "templates/quantized_gemv",
+        "templates/quantized_gemv", "templates/spmv_csr",
     };
     const int genomes = getenv("EVOTILE_LONG") != NULL ? GENOMES_OF_EACH_LONG : GENOMES_OF_EACH;
     int failed = 0;
