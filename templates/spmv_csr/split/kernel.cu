@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(threads)
 extern "C" __global__ void __launch_bounds__(threads)
     spmv_tiles(const int *__restrict__ row_start, const int *__restrict__ columns,
                const float *__restrict__ values, const float *__restrict__ x, float *y,
-               int *tile_row, float *tile_sum, int ROWS, int NONZEROS) {
+               int *ending_row, int *open_row, float *tile_sum, int ROWS, int NONZEROS) {
     const int t = threadIdx.x, warp = t / 32;
     const int group = t / lanes, lane = t % lanes;
     if constexpr (combine_by_pdl)
@@ -158,25 +158,26 @@ extern "C" __global__ void __launch_bounds__(threads)
             tile_sum[blockIdx.x] = sum;
     }
     if (t == 0) {
-        tile_row[blockIdx.x] = first_row;
-        if (blockIdx.x == gridDim.x - 1)
-            tile_row[gridDim.x] = end_row;
+        const bool ends_here = end_row > first_row && row_start[first_row] < first;
+        ending_row[blockIdx.x] = ends_here ? first_row + 1 : 0;
+        open_row[blockIdx.x] = end_row;
     }
 }
 
 // A warp for each tile: if a row of earlier tiles ends in it, adds their parts.
 extern "C" __global__ void __launch_bounds__(128)
-    spmv_add_parts(float *y, const int *tile_row, const float *tile_sum, int tiles) {
+    spmv_add_parts(float *y, const int *ending_row, const int *open_row, const float *tile_sum,
+                   int tiles) {
     if constexpr (combine_by_pdl)
         griddepcontrol_wait(); // for the sums of tiles
     const int own = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
     if (own >= tiles)
         return;
-    const int row = tile_row[own];
-    if (tile_row[own + 1] == row)
-        return; // it does not end here
+    const int row = ending_row[own] - 1;
+    if (row < 0)
+        return;
     float sum = 0.0f;
-    for (int other = own - 1 - lane; other >= 0 && tile_row[other + 1] == row; other -= 32)
+    for (int other = own - 1 - lane; other >= 0 && open_row[other] == row; other -= 32)
         sum += tile_sum[other];
     sum = lanes_sum<32>(sum);
     if (lane == 0)
