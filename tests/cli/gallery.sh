@@ -20,9 +20,9 @@ ask() { # FOLDER CASE: what its baseline answers
          {ask: "warm", warmup_us: 100, samples: 2}, {ask: "cold", samples: 1})' |
         (cd "$1" && python3 torch_baseline.py baseline.py)
 }
-gallery() { # NAME CASE, with the dimensions that have defaults
+gallery() { # NAME CASE, with the dimensions that have defaults, and the config if it has another name
     echo "$1"
-    "$EVOTILE" space "$ROOT/configs/$1.json" --device emulated:sm_90 --json |
+    "$EVOTILE" space "$ROOT/configs/${3:-$1}.json" --device emulated:sm_90 --json |
         jq -r '.goals[] | select(.valid == 0) | "\(.name) has no valid genome"'
     PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/$1" "$2"
 }
@@ -36,6 +36,9 @@ gallery nbody '{"N": 3000, "SOFTENING": 0.01}'
 gallery add_rms_norm '{"ROWS": 8, "COLS": 64, "EPSILON": 0.00001, "BF16": 1}'
 gallery layer_norm '{"ROWS": 8, "COLS": 64, "EPSILON": 0.00001, "F32": 0}'
 gallery cross_entropy '{"ROWS": 8, "VOCABULARY": 64, "F32": 0}'
+gallery softmax_rows '{"ROWS": 10, "COLS": 20, "F32": 0}' softmax
+gallery quantized_gemv '{"M": 2, "N": 16, "K": 256, "GROUP": 128, "BF16": 1}'
+gallery spmv_csr '{"ROWS": 20, "COLS": 10, "NONZEROS": 60}'
 
 echo "what is no use"
 PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32

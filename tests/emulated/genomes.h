@@ -137,6 +137,28 @@ static const struct genome_set genome_sets[] = {
      "  {\"ROWS\": 33, \"VOCABULARY\": 96, \"F32\": 1},\n"
      "  {\"ROWS\": 3, \"VOCABULARY\": 1031, \"F32\": 1}] }",
      "templates/cross_entropy"},
+    {"4-bit integers", "emulated:sm_90",
+     "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
+     "  {\"M\": 1, \"N\": 50, \"K\": 1152}, {\"M\": 1, \"N\": 7, \"K\": 128}] }",
+     "templates/quantized_gemv"},
+    {"small groups of bf16", "emulated:sm_80",
+     "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
+     "  {\"M\": 3, \"N\": 70, \"K\": 1120, \"GROUP\": 32, \"BF16\": 1},\n"
+     "  {\"M\": 3, \"N\": 33, \"K\": 96, \"GROUP\": 32, \"BF16\": 1}] }",
+     "templates/quantized_gemv"},
+    {"4-bit integers for 8 rows", TINY_DEVICE,
+     "{ \"template\": \"quantized_gemv\", \"cases\": [\n"
+     "  {\"M\": 8, \"N\": 33, \"K\": 1376, \"GROUP\": 64}] }",
+     "templates/quantized_gemv"},
+    {"sparse rows", "emulated:sm_90",
+     "{ \"template\": \"spmv_csr\", \"cases\": [\n"
+     "  {\"ROWS\": 1200, \"COLS\": 777, \"NONZEROS\": 9001},\n"
+     "  {\"ROWS\": 7000, \"COLS\": 50, \"NONZEROS\": 300}] }",
+     "templates/spmv_csr"},
+    {"a long sparse row", "emulated:sm_80",
+     "{ \"template\": \"spmv_csr\", \"cases\": [{\"ROWS\": 2, \"COLS\": 9000, \"NONZEROS\": "
+     "20011}] }",
+     "templates/spmv_csr"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -15,6 +15,7 @@ int main(void) {
         "templates/reduce_sum",     "templates/transpose",  "templates/gemm_f32",
         "templates/convolution_2d", "templates/stencil_2d", "templates/nbody",
         "templates/add_rms_norm",   "templates/layer_norm", "templates/cross_entropy",
+        "templates/quantized_gemv", "templates/spmv_csr",
     };
     const int genomes = getenv("EVOTILE_LONG") != NULL ? GENOMES_OF_EACH_LONG : GENOMES_OF_EACH;
     int failed = 0;
