@@ -66,6 +66,14 @@ DEVICE float inverse_row_sum(float row_sum) {
     return row_sum > 0 ? fast_math ? reciprocal_fast(row_sum) : 1.0f / row_sum : 0.0f;
 }
 
+// A row's end: with the head's sink, if there are any.
+DEVICE finished_row finish_row(float row_max, float row_sum, int head,
+                               const kernel_params &params) {
+    if constexpr (has_sinks)
+        return finish_with_sink(row_max, row_sum, params.scale, params.sinks[head]);
+    return {row_max, row_sum, params.scale, inverse_row_sum(row_sum)};
+}
+
 // Offset of a query's row in O, and its index in the packed tensors that have one element or pair
 // per query.
 DEVICE i64 o_row_offset(int batch, int head, int row, const kernel_params &params) {
@@ -86,11 +94,13 @@ DEVICE void store_o(element *o, float *lse, const o_float_fragments &o_rmem, con
                   row = work.first_row + thread.first_row + m * 16 + h * 8 + thread.g;
         if (row >= params.S)
             continue;
-        const float row_sum = rows.row_sum[m][h], inverse = inverse_row_sum(row_sum);
+        const finished_row end =
+            finish_row(rows.row_max[m][h], rows.row_sum[m][h], work.head, params);
+        const float inverse = end.factor;
         element *row_gmem = o + o_row_offset(work.batch, work.head, row, params) + thread.t * 2;
         if (lse && thread.t == 0)
             lse[row_index(work.batch, work.head, row, params)] =
-                log_sum_exp(rows.row_max[m][h], row_sum, params.scale);
+                log_sum_exp(end.row_max, end.row_sum, end.scale);
 #pragma unroll
         for (int d = 0; d < d_tiles; ++d)
             *reinterpret_cast<u32 *>(row_gmem + d * 8) = pack_pair<element>(
