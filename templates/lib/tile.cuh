@@ -58,10 +58,10 @@ template <int rows, int columns, smem_layout row_layout, int threads> struct til
         constexpr bool all_full = rows % (pass_rows * batch) == 0;
         static_assert(threads % row_pieces == 0, "a thread copies pieces of one column");
         const int piece = threadIdx.x % row_pieces, pass_row = threadIdx.x / row_pieces;
-        const int inner = piece % chunk_pieces * 8;
 #pragma unroll
         for (int panel = 0; panel < panels; ++panel) {
             const int chunk = panel * panel_chunks + piece / chunk_pieces;
+            const int inner = piece % chunk_pieces * 8; // bytes into the chunk
             const unsigned char *column_gmem =
                 reinterpret_cast<const unsigned char *>(matrix_gmem + chunk * 8) + inner;
 #pragma unroll 1

@@ -159,7 +159,7 @@ DEVICE work_unit decode_work_unit(const kernel_params &params) {
     const int last = min((first_row + row_tile - 1) / params.group, params.S - 1);
     const int passed = visible_begin(first_row / params.group, params) / warp_keys;
     const int end_tile = ceil_div(visible_end(last, params), warp_keys);
-    const int tiles = max(end_tile - passed, 0), split = blockIdx.x;
+    const int tiles = end_tile - passed, split = blockIdx.x;
     return {static_cast<int>(blockIdx.z),
             kv_head,
             first_row,

@@ -224,7 +224,7 @@ DEVICE work_unit decode_work_unit(const tile_scheduler &work_units, const kernel
     const int visible_keys =
         causal ? max(min(params.S_KV, last_row + params.S_KV - params.S + 1), 0) : params.S_KV;
     const int passed_keys = window ? max(first_row + params.S_KV - params.S - window + 1, 0) : 0;
-    const int passed_tiles = min(passed_keys, visible_keys) / block_n; // hidden by the window
+    const int passed_tiles = passed_keys / block_n; // hidden by the window
     const int end_tile = ceil_div(visible_keys, block_n);
     const int share = ceil_div(end_tile - passed_tiles, kv_splits);
     const int first_tile = min(passed_tiles + split * share, end_tile);
