@@ -61,8 +61,8 @@ static double *to_doubles(const uint16_t *elements, int64_t count, int is_bfloat
 }
 
 /* dimensions: B, H, H_KV, S, S_KV, D, CAUSAL, BF16, BSHD, LSE, SCALE (a float's bits), GAP (of q,
-   k), DV, WINDOW, SOFT_CAP, SINKS. tensors: q, k, v, (with SINKS) sinks as stored, o and (with LSE)
-   lse as doubles. */
+   k), DV, WINDOW, SOFT_CAP, SINKS. tensors: q, k, v as stored, o and (with LSE)
+   lse as doubles, (with SINKS) sinks. */
 void attention_fwd_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t batches = dimensions[0], heads = dimensions[1], kv_heads = dimensions[2];
     int64_t queries = dimensions[3], keys = dimensions[4], columns = dimensions[5];
@@ -77,8 +77,8 @@ void attention_fwd_reference(const int64_t *dimensions, void *const *tensors) {
     double *q = to_doubles(tensors[0], extent(&q_layout, batches), is_bfloat);
     double *k = to_doubles(tensors[1], extent(&k_layout, batches), is_bfloat);
     double *v = to_doubles(tensors[2], extent(&v_layout, batches), is_bfloat);
-    const float *sinks = dimensions[15] ? tensors[3] : NULL;
-    double *o = tensors[4], *lse = dimensions[9] ? tensors[5] : NULL;
+    const float *sinks = dimensions[15] ? tensors[5] : NULL;
+    double *o = tensors[3], *lse = dimensions[9] ? tensors[4] : NULL;
     double *probability = malloc((size_t)keys * sizeof *probability);
 
     if (!probability)

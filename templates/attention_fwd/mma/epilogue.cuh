@@ -74,6 +74,26 @@ DEVICE finished_row finish_row(float row_max, float row_sum, int head,
     return {row_max, row_sum, params.scale, inverse_row_sum(row_sum)};
 }
 
+// Brings the head's sink into m, l and O of the warp's rows.
+DEVICE void join_sinks(o_float_fragments &o_rmem, row_state &rows, int head,
+                       const kernel_params &params) {
+#pragma unroll
+    for (int m = 0; m < m_tiles; ++m) {
+        float factor[2];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const finished_row end =
+                finish_row(rows.row_max[m][h], rows.row_sum[m][h], head, params);
+            factor[h] = end.factor * end.row_sum;
+            rows.row_max[m][h] = end.row_max / params.scale;
+            rows.row_sum[m][h] = end.row_sum;
+        }
+#pragma unroll
+        for (int d = 0; d < d_tiles; ++d)
+            scale_rows(o_rmem[m][d], factor);
+    }
+}
+
 // Offset of a query's row in O, and its index in the packed tensors that have one element or pair
 // per query.
 DEVICE i64 o_row_offset(int batch, int head, int row, const kernel_params &params) {
@@ -94,13 +114,11 @@ DEVICE void store_o(element *o, float *lse, const o_float_fragments &o_rmem, con
                   row = work.first_row + thread.first_row + m * 16 + h * 8 + thread.g;
         if (row >= params.S)
             continue;
-        const finished_row end =
-            finish_row(rows.row_max[m][h], rows.row_sum[m][h], work.head, params);
-        const float inverse = end.factor;
+        const float row_sum = rows.row_sum[m][h], inverse = inverse_row_sum(row_sum);
         element *row_gmem = o + o_row_offset(work.batch, work.head, row, params) + thread.t * 2;
         if (lse && thread.t == 0)
             lse[row_index(work.batch, work.head, row, params)] =
-                log_sum_exp(end.row_max, end.row_sum, end.scale);
+                log_sum_exp(rows.row_max[m][h], row_sum, params.scale);
 #pragma unroll
         for (int d = 0; d < d_tiles; ++d)
             *reinterpret_cast<u32 *>(row_gmem + d * 8) = pack_pair<element>(

@@ -430,6 +430,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             if (thread.group == 0)
                 reduce_and_store(o, lse, acc_rmem, rows, work, params, thread);
         } else if (thread.group == 0) {
+            if constexpr (has_sinks && kv_splits == 1)
+                join_sinks(acc_rmem, rows, work.head, params);
             if constexpr (kv_splits > 1)
                 store_partial(partial_o, partial_ml, acc_rmem, rows, work, params, thread);
             else
