@@ -54,10 +54,16 @@ DEVICE void combine_row(const float *partial_o, const float *partial_ml, element
         total[2] += partial.z * factor;
         total[3] += partial.w * factor;
     }
-    const finished_row end = finish_row(row_max, row_sum, head, params);
-    const float inverse = end.factor;
+    if constexpr (has_sinks) {
+        const finished_row end = finish_row(row_max, row_sum, head, params);
+        for (float &sum : total)
+            sum *= end.factor * end.row_sum;
+        row_max = end.row_max / params.scale;
+        row_sum = end.row_sum;
+    }
+    const float inverse = inverse_row_sum(row_sum);
     if (lse && column == 0)
-        lse[row_id] = log_sum_exp(end.row_max, end.row_sum, end.scale);
+        lse[row_id] = log_sum_exp(row_max, row_sum, params.scale);
     *reinterpret_cast<uint2 *>(o + o_row_offset(batch, head, row, params) + column) = {
         pack_pair<element>(total[0] * inverse, total[1] * inverse),
         pack_pair<element>(total[2] * inverse, total[3] * inverse)};
