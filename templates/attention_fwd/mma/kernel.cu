@@ -235,10 +235,11 @@ DEVICE work_unit decode_work_unit(const tile_scheduler &work_units, const kernel
 // between the window's first and the causal mask's last.
 DEVICE bool has_visible_keys(int tile, const work_unit &work, const kernel_params &params,
                              const thread_coords &thread) {
-    const int first_key = tile * block_n + thread.first_key;
     const int position = work.first_row + thread.first_row + params.S_KV - params.S;
-    return (!causal || first_key < position + warp_rows) &&
-           (!window || first_key + warp_keys > position - window + 1);
+    if (window && tile * block_n + thread.first_key + warp_keys <= position - window + 1)
+        return false;
+    return !causal || tile * block_n + thread.first_key <
+                          work.first_row + thread.first_row + warp_rows + params.S_KV - params.S;
 }
 
 // ---- Steps ----
