@@ -1,5 +1,8 @@
 """PyTorch's scaled_dot_product_attention, each backend by name, timed as evotile times a kernel.
 
+A sliding window is an explicit mask, which PyTorch's `efficient` and `math` take. A soft cap of logits and attention
+sinks have no backend.
+
 evotile runs this program; templates/README.md, "A baseline", documents the requests and answers.
 Manual use, one request per line:
 
@@ -13,7 +16,8 @@ import sys
 import warnings
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "math": "MATH"}
-DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP"}
+DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW",
+              "SOFT_CAP", "SINKS"}
 
 
 class Unable(Exception):
@@ -41,12 +45,23 @@ def begin(question):
             "device": torch.cuda.get_device_name(device), "implementations": list(BACKENDS)}
 
 
-def attend(case, q, k, v):
+def window_mask(case):
+    """True where query i sees key j; None without a window."""
+    queries, keys = case["S"], case.get("S_KV", case["S"])
+    if not case.get("WINDOW"):
+        return None
+    distance = torch.arange(queries, device=device)[:, None] + keys - queries - torch.arange(keys, device=device)
+    return (distance < case["WINDOW"]) & (distance >= 0 if case.get("CAUSAL") else True)
+
+
+def attend(case, q, k, v, mask=None):
     """One call, as in user code."""
     causal = bool(case.get("CAUSAL", 0))
     options = {"enable_gqa": True} if k.shape[1] != q.shape[1] else {}
     if case.get("SCALE"):
         options["scale"] = case["SCALE"]
+    if mask is not None:
+        return functional.scaled_dot_product_attention(q, k, v, mask, **options)
     if causal and q.shape[2] != k.shape[2]:  # is_causal aligns the mask to the first key, the template to the last
         from torch.nn.attention.bias import causal_lower_right
         return functional.scaled_dot_product_attention(q, k, v, causal_lower_right(q.shape[2], k.shape[2]), **options)
@@ -63,6 +78,8 @@ class Captured:
             raise Unable(f"the baseline does not know the dimension {min(unknown)}")
         if case.get("LSE"):
             raise Unable("scaled_dot_product_attention gives no log-sum-exp")
+        if case.get("SOFT_CAP") or case.get("SINKS"):
+            raise Unable("scaled_dot_product_attention has neither a soft cap of logits nor attention sinks")
         self.backend = getattr(torch.nn.attention.SDPBackend, BACKENDS[question["implementation"]], None)
         if self.backend is None:
             raise Unable(f"PyTorch {torch.__version__} has no such backend")
@@ -71,17 +88,18 @@ class Captured:
         heads = (case["H"], case.get("H_KV", case["H"]), case.get("H_KV", case["H"]))
         lengths = (case["S"], case.get("S_KV", case["S"]), case.get("S_KV", case["S"]))
         gaps = (case.get("GAP", 0), case.get("GAP", 0), 0)
-        self.inputs = [[self.tensor(*extents) for extents in zip(heads, lengths, gaps)] for _ in range(self.sets)]
+        columns = (case["D"], case["D"], case.get("DV", case["D"]))
+        self.inputs = [[self.tensor(*extents) for extents in zip(heads, lengths, columns, gaps)] for _ in range(self.sets)]
+        self.mask = window_mask(case)
         self.single = self.flush = None
         try:
             self.graph = self.capture(self.launches)
         except RuntimeError as reason:  # the backend has no kernel for the case, or an allocation failed
             raise Unable(str(reason).strip().splitlines()[0][:200]) from None
 
-    def tensor(self, heads, rows, gap):
+    def tensor(self, heads, rows, columns, gap):
         """[B, H, S, D] as SDPA takes it; with BSHD a view of [B, S, H, D], the layout of SDPA's O too. The gap is
         between rows, with BSHD between the rows of all heads."""
-        columns = self.case["D"]
         inside, outside = (heads, rows) if self.case.get("BSHD") else (1, heads * rows)
         made = torch.randn(self.case["B"], outside, inside * columns + gap, device=device, dtype=self.dtype)
         made = made[..., : inside * columns]
@@ -95,12 +113,12 @@ class Captured:
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):  # planning and loading at the first call must not be captured
                 for inputs in self.inputs:
-                    attend(self.case, *inputs)
+                    attend(self.case, *inputs, mask=self.mask)
             torch.cuda.synchronize()
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 for call in range(launches):
-                    attend(self.case, *self.inputs[call % self.sets])
+                    attend(self.case, *self.inputs[call % self.sets], mask=self.mask)
         torch.cuda.synchronize()
         return graph
 

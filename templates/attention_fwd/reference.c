@@ -2,7 +2,9 @@
  * Attention in double precision on the CPU, written independently of the kernels: O =
  * softmax(scale Q K^T) V for each batch and head, and the log-sum-exp of each query. Every KV head
  * serves H / H_KV neighbouring heads. Under a causal mask query i sees key j only if
- * j <= i + S_KV - S; a query without visible keys gives zeros, and minus infinity.
+ * j <= i + S_KV - S, and with a WINDOW only if i + S_KV - S - j < WINDOW. A SOFT_CAP c turns a scaled
+ * score s into c tanh(s / c). A head's sink is one more score, of a key without a value. A query
+ * without scores gives zeros, and minus infinity.
  */
 #include <math.h>
 #include <stdint.h>
@@ -59,20 +61,23 @@ static double *to_doubles(const uint16_t *elements, int64_t count, int is_bfloat
 }
 
 /* dimensions: B, H, H_KV, S, S_KV, D, CAUSAL, BF16, BSHD, LSE, SCALE (a float's bits), GAP (of q,
-   k). tensors: q, k, v as stored, o and (with LSE) lse as doubles. */
+   k), DV, WINDOW, SOFT_CAP, SINKS. tensors: q, k, v as stored, o and (with LSE)
+   lse as doubles, (with SINKS) sinks. */
 void attention_fwd_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t batches = dimensions[0], heads = dimensions[1], kv_heads = dimensions[2];
     int64_t queries = dimensions[3], keys = dimensions[4], columns = dimensions[5];
-    int64_t causal = dimensions[6];
+    int64_t causal = dimensions[6], values = dimensions[12], window = dimensions[13];
+    double cap = (double)dimensions[14];
     int is_bfloat = (int)dimensions[7], heads_inside = (int)dimensions[8];
     struct tensor q_layout = {heads, queries, columns, heads_inside, dimensions[11]};
     struct tensor k_layout = {kv_heads, keys, columns, heads_inside, dimensions[11]};
-    struct tensor v_layout = {kv_heads, keys, columns, heads_inside, 0};
-    struct tensor o_layout = {heads, queries, columns, heads_inside, 0};
+    struct tensor v_layout = {kv_heads, keys, values, heads_inside, 0};
+    struct tensor o_layout = {heads, queries, values, heads_inside, 0};
     double scale = from_float_bits((uint32_t)dimensions[10]);
     double *q = to_doubles(tensors[0], extent(&q_layout, batches), is_bfloat);
     double *k = to_doubles(tensors[1], extent(&k_layout, batches), is_bfloat);
     double *v = to_doubles(tensors[2], extent(&v_layout, batches), is_bfloat);
+    const float *sinks = dimensions[15] ? tensors[5] : NULL;
     double *o = tensors[3], *lse = dimensions[9] ? tensors[4] : NULL;
     double *probability = malloc((size_t)keys * sizeof *probability);
 
@@ -85,31 +90,37 @@ void attention_fwd_reference(const int64_t *dimensions, void *const *tensors) {
         int64_t batch = query_index / queries / heads, kv_head = head / (heads / kv_heads);
         const double *query = q + offset(&q_layout, batch, head, row);
         double *out = o + offset(&o_layout, batch, head, row), row_max = -INFINITY, sum = 0;
-        int64_t visible_keys = keys;
+        int64_t visible_keys = keys, first_key = 0;
 
         if (causal && row + keys - queries + 1 < visible_keys)
             visible_keys = row + keys - queries + 1;
-        for (int64_t d = 0; d < columns; ++d)
+        if (window && row + keys - queries - window + 1 > 0)
+            first_key = row + keys - queries - window + 1;
+        for (int64_t d = 0; d < values; ++d)
             out[d] = 0;
-        for (int64_t j = 0; j < visible_keys; ++j) {
+        if (sinks)
+            row_max = sinks[head];
+        for (int64_t j = first_key; j < visible_keys; ++j) {
             const double *key = k + offset(&k_layout, batch, kv_head, j);
             double dot = 0;
             for (int64_t d = 0; d < columns; ++d)
                 dot += query[d] * key[d];
-            probability[j] = dot * scale;
+            probability[j] = cap > 0 ? cap * tanh(dot * scale / cap) : dot * scale;
             row_max = fmax(row_max, probability[j]);
         }
-        for (int64_t j = 0; j < visible_keys; ++j) {
+        if (sinks && row_max > -INFINITY)
+            sum = exp(sinks[head] - row_max);
+        for (int64_t j = first_key; j < visible_keys; ++j) {
             const double *value = v + offset(&v_layout, batch, kv_head, j);
             probability[j] = exp(probability[j] - row_max);
             sum += probability[j];
-            for (int64_t d = 0; d < columns; ++d)
+            for (int64_t d = 0; d < values; ++d)
                 out[d] += probability[j] * value[d];
         }
-        for (int64_t d = 0; visible_keys > 0 && d < columns; ++d)
+        for (int64_t d = 0; sum > 0 && d < values; ++d)
             out[d] /= sum;
         if (lse)
-            lse[query_index] = visible_keys > 0 ? row_max + log(sum) : -INFINITY;
+            lse[query_index] = sum > 0 ? row_max + log(sum) : -INFINITY;
     }
     free(q);
     free(k);

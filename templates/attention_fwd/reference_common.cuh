@@ -34,6 +34,14 @@ DEVICE float logarithm(float x) {
     return logf(x);
 }
 
+DEVICE double hyperbolic_tangent(double x) {
+    return tanh(x);
+}
+
+DEVICE float hyperbolic_tangent(float x) {
+    return tanhf(x);
+}
+
 DEVICE void store(double *to, double value, bool) {
     *to = value;
 }
@@ -77,5 +85,42 @@ template <int lanes, typename real> DEVICE real group_sum(real value) {
 }
 
 template <typename real> constexpr real lowest = -1e30; // below every score
+
+// How scores become probabilities: what a case may set beside its shape.
+struct scoring {
+    const float *sinks;           // one logit per head, or null
+    int causal, window, soft_cap; // window and soft_cap: 0 for none
+    float scale;                  // 0 selects 1 / sqrt(D)
+
+    template <typename real> DEVICE real factor(int D) const {
+        return scale > 0 ? scale : 1 / sqrt(static_cast<real>(D));
+    }
+
+    template <typename real> DEVICE real logit(real scaled) const {
+        const real cap = soft_cap;
+        return soft_cap > 0 ? cap * hyperbolic_tangent(scaled / cap) : scaled;
+    }
+
+    // Query `row` sees keys [begin, end).
+    DEVICE int begin(int row, int S, int S_KV) const {
+        return window > 0 ? max(row + S_KV - S - window + 1, 0) : 0;
+    }
+
+    DEVICE int end(int row, int S, int S_KV) const {
+        return causal ? max(min(S_KV, row + S_KV - S + 1), 0) : S_KV;
+    }
+
+    // The sink joins a row's maximum and sum; what O is multiplied by.
+    template <typename real> DEVICE real finish(real &row_max, real &sum, int head) const {
+        real correction = 1;
+        if (sinks) {
+            const real sink = sinks[head], new_max = sink > row_max ? sink : row_max;
+            correction = exponential(row_max - new_max);
+            sum = sum * correction + exponential(sink - new_max);
+            row_max = new_max;
+        }
+        return sum == 0 ? 0 : correction / sum; // 0: no key is visible
+    }
+};
 
 #endif

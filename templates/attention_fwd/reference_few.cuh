@@ -10,7 +10,7 @@ constexpr int queries = 4; // per block; the grids in template.json depend on it
 
 // The scores of all queries with one key.
 template <typename real>
-DEVICE void scores_of_key(real (&scores)[queries], const real (&query_smem)[queries][128],
+DEVICE void scores_of_key(real (&scores)[queries], const real (&query_smem)[queries][256],
                           const u16 *key_gmem, int D, bool is_bf16) {
 #pragma unroll
     for (int r = 0; r < queries; ++r)
@@ -29,9 +29,9 @@ DEVICE void scores_of_key(real (&scores)[queries], const real (&query_smem)[quer
 
 template <typename real, typename output, typename log_output>
 DEVICE void few_queries(const u16 *q, const u16 *k, const u16 *v, output *o, log_output *lse, int H,
-                        int H_KV, int S, int S_KV, int D, bool causal, bool is_bf16,
-                        bool rows_outside, int gap, float scale) {
-    __shared__ real query_smem[queries][128];
+                        int H_KV, int S, int S_KV, int D, int DV, bool is_bf16, bool rows_outside,
+                        int gap, const scoring &scoring) {
+    __shared__ real query_smem[queries][256];
     __shared__ real probability_smem[queries][threads];
     __shared__ real scratch_smem[queries][threads]; // exchanged between warps, then between threads
     const int tiles = (S + queries - 1) / queries;
@@ -40,80 +40,95 @@ DEVICE void few_queries(const u16 *q, const u16 *k, const u16 *v, output *o, log
     const int first_row = blockIdx.x % tiles * queries;
     const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside, gap);
     const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside, gap);
-    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, D, rows_outside, 0);
-    const matrix<output> o_gmem(o, batch, head, H, S, D, rows_outside, 0);
+    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, DV, rows_outside, 0);
+    const matrix<output> o_gmem(o, batch, head, H, S, DV, rows_outside, 0);
     const int warp = threadIdx.x / 32;
-    const int column = threadIdx.x % D, column_group = threadIdx.x / D, column_groups = threads / D;
-    const real factor = scale > 0 ? scale : 1 / sqrt(static_cast<real>(D));
+    const real factor = scoring.factor<real>(D);
 
     for (int i = threadIdx.x; i < queries * D; i += threads) {
         const int r = i / D, row = first_row + r;
         query_smem[r][i % D] = row < S ? widen(q_gmem.row(row)[i % D], is_bf16) : 0.0f;
     }
-    real row_max[queries], sum[queries], o_sum[queries];
-    int end[queries], last_end = 0; // end of each query's visible keys
-#pragma unroll
-    for (int r = 0; r < queries; ++r) {
-        const int row = first_row + r;
-        end[r] = row >= S ? 0 : causal ? max(min(S_KV, row + S_KV - S + 1), 0) : S_KV;
-        last_end = max(last_end, end[r]);
-        row_max[r] = lowest<real>;
-        sum[r] = o_sum[r] = 0;
-    }
-    for (int first_key = 0; first_key < last_end; first_key += threads) {
-        const int key = first_key + threadIdx.x;
-        real scores[queries];
-        __syncthreads(); // the queries are loaded, and the previous probabilities have been read
-        scores_of_key(scores, query_smem, k_gmem.row(min(key, S_KV - 1)), D, is_bf16);
+    // Panels of 128 columns of O, each with probabilities of its own.
+    for (int first_column = 0; first_column < DV; first_column += threads) {
+        const int width = min(threads, DV - first_column);
+        const int column = threadIdx.x % width, column_group = threadIdx.x / width;
+        const int column_groups = threads / width;
+        real row_max[queries], sum[queries], o_sum[queries];
+        int begin[queries], end[queries], last_end = 0; // each query's visible keys
+        int first_begin = S_KV;
 #pragma unroll
         for (int r = 0; r < queries; ++r) {
-            scores[r] = key < end[r] ? scores[r] * factor : lowest<real>;
-            const real chunk_max = group_max<32>(scores[r]);
-            if (threadIdx.x % 32 == 0)
-                scratch_smem[r][warp] = chunk_max;
+            const int row = first_row + r;
+            begin[r] = scoring.begin(row, S, S_KV);
+            end[r] = row >= S ? 0 : scoring.end(row, S, S_KV);
+            first_begin = min(first_begin, begin[r]);
+            last_end = max(last_end, end[r]);
+            row_max[r] = lowest<real>;
+            sum[r] = o_sum[r] = 0;
         }
-        __syncthreads(); // every warp's maximum is written
+        for (int first_key = first_begin; first_key < last_end; first_key += threads) {
+            const int key = first_key + threadIdx.x;
+            real scores[queries];
+            __syncthreads(); // the queries are loaded, and the previous probabilities have been
+                             // read
+            scores_of_key(scores, query_smem, k_gmem.row(min(key, S_KV - 1)), D, is_bf16);
+#pragma unroll
+            for (int r = 0; r < queries; ++r) {
+                scores[r] = key >= begin[r] && key < end[r] ? scoring.logit(scores[r] * factor)
+                                                            : lowest<real>;
+                const real chunk_max = group_max<32>(scores[r]);
+                if (threadIdx.x % 32 == 0)
+                    scratch_smem[r][warp] = chunk_max;
+            }
+            __syncthreads(); // every warp's maximum is written
+#pragma unroll
+            for (int r = 0; r < queries; ++r) {
+                real new_max = row_max[r];
+                for (int w = 0; w < warps; ++w)
+                    new_max = scratch_smem[r][w] > new_max ? scratch_smem[r][w] : new_max;
+                const real probability =
+                    key >= begin[r] && key < end[r] ? exponential(scores[r] - new_max) : 0;
+                const real correction = exponential(row_max[r] - new_max);
+                probability_smem[r][threadIdx.x] = probability;
+                sum[r] = sum[r] * correction + probability;
+                o_sum[r] *= correction;
+                row_max[r] = new_max;
+            }
+            __syncthreads(); // the probabilities of these keys are written
+            for (int n = column_group;
+                 column_group < column_groups && n < min(threads, last_end - first_key);
+                 n += column_groups) {
+                const real element =
+                    widen(v_gmem.row(first_key + n)[first_column + column], is_bf16);
+#pragma unroll
+                for (int r = 0; r < queries; ++r)
+                    o_sum[r] += probability_smem[r][n] * element;
+            }
+        }
+        __syncthreads(); // the last probabilities have been read
 #pragma unroll
         for (int r = 0; r < queries; ++r) {
-            real new_max = row_max[r];
+            const real warp_row_sum = group_sum<32>(sum[r]);
+            probability_smem[r][threadIdx.x] = warp_row_sum;
+            scratch_smem[r][threadIdx.x] = o_sum[r];
+        }
+        __syncthreads(); // the warps' sums and partial O are written
+#pragma unroll
+        for (int r = 0; r < queries; ++r) {
+            real row_sum = 0, row_total = 0;
+            if (r % column_groups != column_group || first_row + r >= S)
+                continue;
             for (int w = 0; w < warps; ++w)
-                new_max = scratch_smem[r][w] > new_max ? scratch_smem[r][w] : new_max;
-            const real probability = key < end[r] ? exponential(scores[r] - new_max) : 0;
-            const real correction = exponential(row_max[r] - new_max);
-            probability_smem[r][threadIdx.x] = probability;
-            sum[r] = sum[r] * correction + probability;
-            o_sum[r] *= correction;
-            row_max[r] = new_max;
+                row_sum += probability_smem[r][w * 32];
+            for (int s = 0; s < column_groups; ++s)
+                row_total += scratch_smem[r][s * width + column];
+            const real o_factor = scoring.finish(row_max[r], row_sum, head);
+            store(o_gmem.row(first_row + r) + first_column + column, row_total * o_factor, is_bf16);
+            if (lse && first_column + column == 0)
+                lse[(batch * H + head) * S + first_row + r] = row_max[r] + logarithm(row_sum);
         }
-        __syncthreads(); // the probabilities of these keys are written
-        for (int n = column_group; n < min(threads, last_end - first_key); n += column_groups) {
-            const real element = widen(v_gmem.row(first_key + n)[column], is_bf16);
-#pragma unroll
-            for (int r = 0; r < queries; ++r)
-                o_sum[r] += probability_smem[r][n] * element;
-        }
-    }
-    __syncthreads(); // the last probabilities have been read
-#pragma unroll
-    for (int r = 0; r < queries; ++r) {
-        const real warp_row_sum = group_sum<32>(sum[r]);
-        probability_smem[r][threadIdx.x] = warp_row_sum;
-        scratch_smem[r][threadIdx.x] = o_sum[r];
-    }
-    __syncthreads(); // the warps' sums and partial O are written
-#pragma unroll
-    for (int r = 0; r < queries; ++r) {
-        real row_sum = 0, row_total = 0;
-        if (r % column_groups != column_group || first_row + r >= S)
-            continue;
-        for (int w = 0; w < warps; ++w)
-            row_sum += probability_smem[r][w * 32];
-        for (int s = 0; s < column_groups; ++s)
-            row_total += scratch_smem[r][s * D + column];
-        store(o_gmem.row(first_row + r) + column,
-              row_sum == 0 ? static_cast<real>(0) : row_total / row_sum, is_bf16);
-        if (lse && column == 0)
-            lse[(batch * H + head) * S + first_row + r] = row_max[r] + logarithm(row_sum);
+        __syncthreads(); // the sums have been read
     }
 }
 

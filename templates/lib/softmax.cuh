@@ -23,6 +23,21 @@ DEVICE float exact_scale(float row_max, float scale) {
     return fabsf(row_max * scale) < 8388608.0f ? scale : power_below;
 }
 
+// A row whose scores have all come: its m, in units of `scale`, its l, and the factor that divides
+// its weighted sums by l, 0 for a row without scores.
+struct finished_row {
+    float row_max, row_sum, scale, factor;
+};
+
+// A row with an attention sink: one more score, of a key without a value. It is given by its power
+// of e, and may be minus infinity.
+DEVICE finished_row finish_with_sink(float row_max, float row_sum, float scale, float sink) {
+    const float own = row_max * scale, other = sink * log2_e, top = fmaxf(own, other);
+    const float own_factor = correction_factor(own, top, 1.0f);
+    const float sum = row_sum * own_factor + correction_factor(other, top, 1.0f);
+    return {top, sum, 1.0f, sum > 0 ? own_factor / sum : 0.0f};
+}
+
 // The logarithm of the sum of exp(score), from m and l; minus infinity for a row without scores.
 DEVICE float log_sum_exp(float row_max, float row_sum, float scale) {
     return row_max == minus_infinity ? minus_infinity

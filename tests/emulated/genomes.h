@@ -69,6 +69,35 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"
      "   \"BSHD\": 1, \"LSE\": 1}] }",
      "templates/attention_fwd"},
+    /* Other numbers of columns, a V narrower than Q, windows, soft caps and sinks. */
+    {"attention of a window", TINY_DEVICE,
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"S\": 150, \"D\": 32, \"CAUSAL\": 1, \"WINDOW\": 37, \"LSE\": 1},\n"
+     "  {\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 32, \"CAUSAL\": 1, \"WINDOW\": 37}] }",
+     "templates/attention_fwd"},
+    {"attention of narrow V, a soft cap and sinks", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 192, \"DV\": 128,\n"
+     "   \"BSHD\": 1, \"LSE\": 1, \"SOFT_CAP\": 3, \"SINKS\": 1, \"BF16\": 1}] }",
+     "templates/attention_fwd"},
+    {"attention of 96 columns with everything", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 45, \"S_KV\": 141, \"D\": 96, \"GAP\": 72,\n"
+     "   \"LSE\": 1, \"CAUSAL\": 1, \"WINDOW\": 50, \"SOFT_CAP\": 20, \"SINKS\": 1}] }",
+     "templates/attention_fwd"},
+    {"few queries of 256 columns, a window and sinks", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/decode\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 6, \"H_KV\": 2, \"S\": 7, \"S_KV\": 177, \"D\": 256, \"LSE\": 1,\n"
+     "   \"WINDOW\": 70, \"SINKS\": 1, \"BF16\": 1}] }",
+     "templates/attention_fwd/decode"},
+    {"few causal queries of narrow V and a soft cap", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/decode\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"B\": 2, \"H\": 4, \"H_KV\": 2, \"S\": 9, \"S_KV\": 77, \"D\": 192, \"DV\": 96,\n"
+     "   \"CAUSAL\": 1, \"WINDOW\": 30, \"SOFT_CAP\": 15, \"BSHD\": 1}] }",
+     "templates/attention_fwd/decode"},
     {"gemm", TINY_DEVICE,
      "{ \"template\": \"gemm\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"M\": 77, \"N\": 60, \"K\": 50}, {\"M\": 40, \"N\": 131, \"K\": 9}] }",

@@ -581,7 +581,7 @@ static void check_strides(const char *folder, const char *name) {
         example_new(name, "[{\"B\": 2, \"H\": 6, \"H_KV\": 2, \"S\": 7, \"S_KV\": 40, \"D\": 64}]");
     struct shape packed = example->template->cases[0];
     struct shape gaps = packed;
-    int64_t *strides = (int64_t *)&tensors[5]; /* after q, k, v, o, lse */
+    int64_t *strides = (int64_t *)&tensors[6]; /* after q, k, v, o, lse, sinks */
     for (int d = 0; d < example->template->dimension_count; d++) {
         if (strcmp(example->template->dimensions[d].name, "BSHD") == 0)
             gaps.values[d] = 1;

@@ -50,12 +50,21 @@ DEVICE i64 row_index(int batch, const query &it, const kernel_params &params) {
     return static_cast<i64>(batch * params.heads + it.head) * params.S + it.number;
 }
 
+// A row's end: with the head's sink, if there are any.
+DEVICE finished_row finish_row(const row_part &sum, int head, const kernel_params &params) {
+    if constexpr (has_sinks)
+        return finish_with_sink(sum.row_max, sum.row_sum, params.scale, params.sinks[head]);
+    return {sum.row_max, sum.row_sum, params.scale,
+            sum.row_max == minus_infinity ? 0.0f : 1.0f / sum.row_sum};
+}
+
 // O divided by l, or zeros where l is zero; and LSE.
 DEVICE void store_row(element *o, float *lse, const row_part &sum, int column, int batch,
                       const query &it, const kernel_params &params) {
-    const float inverse = sum.row_max == minus_infinity ? 0.0f : 1.0f / sum.row_sum;
+    const finished_row end = finish_row(sum, it.head, params);
+    const float inverse = end.factor;
     if (lse && column == 0)
-        lse[row_index(batch, it, params)] = log_sum_exp(sum.row_max, sum.row_sum, params.scale);
+        lse[row_index(batch, it, params)] = log_sum_exp(end.row_max, end.row_sum, end.scale);
     *reinterpret_cast<uint2 *>(o + params.o.to_head(batch, it.head) +
                                multiply_wide(it.number, params.o.row) + column) = {
         pack_pair<element>(sum.o[0] * inverse, sum.o[1] * inverse),
@@ -69,8 +78,8 @@ DEVICE void store_partial(float *partial_o, float *partial_ml, const row_part &s
     if (column == 0)
         reinterpret_cast<float2 *>(partial_ml)[part] = {sum.row_max, sum.row_sum};
     if (sum.row_max != minus_infinity)
-        *reinterpret_cast<float4 *>(partial_o + part * head_dim + column) = {sum.o[0], sum.o[1],
-                                                                             sum.o[2], sum.o[3]};
+        *reinterpret_cast<float4 *>(partial_o + part * v_dim + column) = {sum.o[0], sum.o[1],
+                                                                          sum.o[2], sum.o[3]};
 }
 
 // Adds up the splits of a row: O = sum of c_i O_i / sum of c_i l_i, where c_i rescales split i to
@@ -78,7 +87,7 @@ DEVICE void store_partial(float *partial_o, float *partial_ml, const row_part &s
 DEVICE row_part sum_splits(const float *partial_o, const float *partial_ml, int column, i64 row_id,
                            const kernel_params &params) {
     const float2 *ml = reinterpret_cast<const float2 *>(partial_ml) + row_id * kv_splits;
-    const float *o_gmem = partial_o + row_id * kv_splits * head_dim + column;
+    const float *o_gmem = partial_o + row_id * kv_splits * v_dim + column;
     row_part sum;
 #pragma unroll 16
     for (int split = 0; split < kv_splits; ++split)
@@ -87,7 +96,7 @@ DEVICE row_part sum_splits(const float *partial_o, const float *partial_ml, int 
     for (int split = 0; split < kv_splits; ++split) {
         const float2 part = ml[split];
         if (part.x != minus_infinity)
-            sum.add(part.y, *reinterpret_cast<const float4 *>(o_gmem + split * head_dim),
+            sum.add(part.y, *reinterpret_cast<const float4 *>(o_gmem + split * v_dim),
                     correction_factor(part.x, sum.row_max, params.scale));
     }
     return sum;
@@ -97,7 +106,7 @@ DEVICE row_part sum_splits(const float *partial_o, const float *partial_ml, int 
 
 // Leaves what the block found where the others read it.
 DEVICE void store_block(const row_part &sum, int row, int column) {
-    *reinterpret_cast<float4 *>(smem + part_smem + (row * head_dim + column) * 4) = {
+    *reinterpret_cast<float4 *>(smem + part_smem + (row * v_dim + column) * 4) = {
         sum.o[0], sum.o[1], sum.o[2], sum.o[3]};
     if (column == 0)
         reinterpret_cast<float2 *>(smem + part_ml_smem)[row] = {sum.row_max, sum.row_sum};
@@ -105,7 +114,7 @@ DEVICE void store_block(const row_part &sum, int row, int column) {
 
 DEVICE row_part sum_blocks(int row, int column, const kernel_params &params) {
     const u32 ml_smem = smem_address(smem) + part_ml_smem + row * 8;
-    const u32 o_smem = smem_address(smem) + part_smem + (row * head_dim + column) * 4;
+    const u32 o_smem = smem_address(smem) + part_smem + (row * v_dim + column) * 4;
     float2 ml[kv_splits];
     row_part sum;
 #pragma unroll

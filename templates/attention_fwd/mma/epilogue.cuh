@@ -66,6 +66,34 @@ DEVICE float inverse_row_sum(float row_sum) {
     return row_sum > 0 ? fast_math ? reciprocal_fast(row_sum) : 1.0f / row_sum : 0.0f;
 }
 
+// A row's end: with the head's sink, if there are any.
+DEVICE finished_row finish_row(float row_max, float row_sum, int head,
+                               const kernel_params &params) {
+    if constexpr (has_sinks)
+        return finish_with_sink(row_max, row_sum, params.scale, params.sinks[head]);
+    return {row_max, row_sum, params.scale, inverse_row_sum(row_sum)};
+}
+
+// Brings the head's sink into m, l and O of the warp's rows.
+DEVICE void join_sinks(o_float_fragments &o_rmem, row_state &rows, int head,
+                       const kernel_params &params) {
+#pragma unroll
+    for (int m = 0; m < m_tiles; ++m) {
+        float factor[2];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            const finished_row end =
+                finish_row(rows.row_max[m][h], rows.row_sum[m][h], head, params);
+            factor[h] = end.factor * end.row_sum;
+            rows.row_max[m][h] = end.row_max / params.scale;
+            rows.row_sum[m][h] = end.row_sum;
+        }
+#pragma unroll
+        for (int d = 0; d < d_tiles; ++d)
+            scale_rows(o_rmem[m][d], factor);
+    }
+}
+
 // Offset of a query's row in O, and its index in the packed tensors that have one element or pair
 // per query.
 DEVICE i64 o_row_offset(int batch, int head, int row, const kernel_params &params) {

@@ -1,11 +1,13 @@
 // FlashAttention forward:  O = softmax(scale Q K^T) V, half or bf16 in and out.
 //
-//   Q, O   [B, H, S, D]          row i of one head of one batch is one query
-//   K, V   [B, H_KV, S_KV, D]    row j is one key; H / H_KV heads in a row share their keys
-//   LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query
-//   The extents may be in any order: strides give the distance between batches, heads and rows.
-//   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
-//   A query that sees no key gives a row of zeros, and minus infinity for LSE.
+//   Q, O   [B, H, S, D]          row i of one head of one batch is one query; O has DV columns
+//   K, V   [B, H_KV, S_KV, D]    V has DV; row j is one key; H / H_KV heads in a row share their
+//   keys LSE    [B, H, S], or null    the logarithm of the sum of exp(scale * score) of a query The
+//   extents may be in any order: strides give the distance between batches, heads and rows. CAUSAL:
+//   query i sees key j only if j <= i + S_KV - S (the last query sees the last key). WINDOW: only
+//   if i + S_KV - S - j < WINDOW, unless it is 0. SOFT_CAP c, unless it is 0: the scaled score s
+//   becomes c * tanh(s / c). SINKS: one more score per head, of a key without value. A query that
+//   sees no key gives a row of zeros, and minus infinity for LSE.
 //
 // A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
 // split. The mainloop iterates over key tiles of BLOCK_N and keeps, for each query, the running
@@ -34,12 +36,17 @@
     !defined(V_STAGES) || !defined(KV_SPLITS) || !defined(COMBINE) || !defined(SWIZZLE) ||         \
     !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(OVERLAP) ||       \
     !defined(LAZY_RESCALE) || !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) ||     \
-    !defined(PERSISTENT) || !defined(ORDER) || !defined(D) || !defined(CAUSAL) || !defined(BF16)
+    !defined(PERSISTENT) || !defined(ORDER) || !defined(D) || !defined(DV) || !defined(CAUSAL) ||  \
+    !defined(BF16) || !defined(WINDOW) || !defined(SOFT_CAP) || !defined(SINKS)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
 constexpr int head_dim = D;
+constexpr int v_dim = DV; // columns of V and O
 constexpr bool causal = CAUSAL;
+constexpr int window = WINDOW;     // keys that a query sees up to its own position; 0: all
+constexpr int soft_cap = SOFT_CAP; // c of c * tanh(score / c); 0: none
+constexpr bool has_sinks = SINKS;
 using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
 constexpr int block_m = BLOCK_M;                // queries per tile
 constexpr int block_n = BLOCK_N;                // keys per tile
@@ -84,10 +91,15 @@ constexpr int warp_rows = block_m / warps_m;  // queries per warp
 constexpr int warp_keys = block_n / warps_kv; // keys of a tile per warp: the warp's slice
 constexpr int m_tiles = warp_rows / 16;       // MMA tiles of a warp: 16 queries each,
 constexpr int n_tiles = warp_keys / 8;        // 8 keys each,
-constexpr int d_tiles = head_dim / 8;         // 8 columns of O each,
+constexpr int d_tiles = v_dim / 8;            // 8 columns of O each,
 constexpr int k_steps = head_dim / 16;        // 16 columns of Q and K each
 
-constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
+constexpr float default_scale = head_dim == 32    ? 0.17677669529663689f // 1 / sqrt(D)
+                                : head_dim == 64  ? 0.125f
+                                : head_dim == 96  ? 0.10206207261596577f
+                                : head_dim == 128 ? 0.08838834764831845f
+                                : head_dim == 192 ? 0.07216878364870323f
+                                                  : 0.0625f;
 
 // ---- Shared memory, in bytes ----
 //
@@ -99,11 +111,12 @@ constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; 
 //   partials_smem   partial results (m, l, columns of O) from each other block of a cluster
 //   scheduler_smem  two words of the tile scheduler, when persistent
 
-using kv_tile = tile<block_n, head_dim, row_layout, threads>;
+using k_tile = tile<block_n, head_dim, row_layout, threads>;
+using v_tile = tile<block_n, v_dim, row_layout, threads>;
 using q_tile = tile<block_m, head_dim, row_layout, threads>;
 
-constexpr int v_smem = k_stages * kv_tile::bytes;
-constexpr int q_smem = v_smem + v_stages * kv_tile::bytes;
+constexpr int v_smem = k_stages * k_tile::bytes;
+constexpr int q_smem = v_smem + v_stages * v_tile::bytes;
 constexpr int tiles_bytes = q_smem + (q_in_registers ? 0 : q_tile::bytes);
 constexpr int merge_words = m_tiles * (4 * d_tiles + 4); // per thread
 constexpr int merge_bytes = warps_kv / 2 * warps_m * 32 * merge_words * 4;
@@ -117,7 +130,8 @@ constexpr int scheduler_smem = partials_smem + partials_bytes;
 
 extern __shared__ __align__(128) unsigned char smem[];
 
-static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
+static_assert(head_dim % 32 == 0 && head_dim <= 256 && v_dim % 32 == 0 && v_dim <= head_dim,
+              "D and DV are multiples of 32, 256 at most");
 static_assert(warps % warps_kv == 0, "all warp groups have equally many warps");
 static_assert((warps_kv & (warps_kv - 1)) == 0,
               "the merge halves the number of groups until one is left");
@@ -164,9 +178,14 @@ struct thread_coords {
     int first_row = threadIdx.x / 32 % warps_m * warp_rows, first_key = group * warp_keys;
 };
 
-// The softmax scale times log2(e), so that exponentials can use exp2. 0 selects 1 / sqrt(D).
+// The scale of the scores in the softmax times log2(e), so that exponentials can use exp2. 0
+// selects 1 / sqrt(D). With a soft cap c the scores are those of tanh, and the scale is c.
 DEVICE float softmax_scale_log2(float given) {
-    return (given > 0 ? given : default_scale) * log2_e;
+    return (soft_cap ? soft_cap : given > 0 ? given : default_scale) * log2_e;
+}
+
+DEVICE float cap_scale(float given) {
+    return soft_cap ? (given > 0 ? given : default_scale) / soft_cap : 0;
 }
 
 // Kernel parameters. The `inverse` fields are reciprocals for divide().
@@ -174,6 +193,8 @@ struct kernel_params {
     int S, S_KV, heads;
     int heads_per_kv_head_inverse; // of H / H_KV
     float scale;                   // softmax scale times log2(e)
+    float cap_scale;               // what scores are multiplied by before tanh, with a soft cap
+    const float *sinks;            // one per head, or null
     strides q, k, v, o;
     // The virtual grid in which work units are numbered, if persistent.
     int work_units_x, work_units_y, x_inverse, y_inverse;
@@ -202,16 +223,21 @@ DEVICE work_unit decode_work_unit(const tile_scheduler &work_units, const kernel
     const int last_row = min(first_row + block_m, params.S) - 1;
     const int visible_keys =
         causal ? max(min(params.S_KV, last_row + params.S_KV - params.S + 1), 0) : params.S_KV;
-    const int visible_tiles = ceil_div(visible_keys, block_n);
-    const int share = ceil_div(visible_tiles, kv_splits);
-    const int first_tile = min(split * share, visible_tiles);
-    return {batch, head, first_row, split, first_tile, min(first_tile + share, visible_tiles)};
+    const int passed_keys = window ? max(first_row + params.S_KV - params.S - window + 1, 0) : 0;
+    const int passed_tiles = passed_keys / block_n; // hidden by the window
+    const int end_tile = ceil_div(visible_keys, block_n);
+    const int share = ceil_div(end_tile - passed_tiles, kv_splits);
+    const int first_tile = min(passed_tiles + split * share, end_tile);
+    return {batch, head, first_row, split, first_tile, min(first_tile + share, end_tile)};
 }
 
-// True if some query of the warp sees a key of the warp's slice of a tile. If not, it sees none of
-// any later tile either.
+// True if some query of the warp sees a key of the warp's slice of a tile: those of the tiles
+// between the window's first and the causal mask's last.
 DEVICE bool has_visible_keys(int tile, const work_unit &work, const kernel_params &params,
                              const thread_coords &thread) {
+    const int position = work.first_row + thread.first_row + params.S_KV - params.S;
+    if (window && tile * block_n + thread.first_key + warp_keys <= position - window + 1)
+        return false;
     return !causal || tile * block_n + thread.first_key <
                           work.first_row + thread.first_row + warp_rows + params.S_KV - params.S;
 }
@@ -266,6 +292,7 @@ DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
             cp_async_commit();
         }
         if (visible) {
+            cap_scores(s_rmem, params.cap_scale);
             mask(s_rmem, tile, work, params, thread);
             online_softmax(s_rmem, rows, o_rmem, params.scale);
             pv_gemm(o_rmem, s_rmem, v_tile_smem(tile, work), thread);
@@ -294,6 +321,7 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
         cp_async_commit();
     }
     if (visible) {
+        cap_scores(s_rmem, params.cap_scale);
         mask(s_rmem, work.first_tile, work, params, thread);
         online_softmax(s_rmem, rows, o_rmem, params.scale);
         pack_probabilities(p_rmem, s_rmem);
@@ -318,8 +346,10 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
             cp_async_commit();
         }
         if (next_visible) {
+            cap_scores(s_rmem, params.cap_scale);
             mask(s_rmem, tile + 1, work, params, thread);
-            pv_mma(o_rmem, p_rmem, v_tile_smem(tile, work), thread);
+            if (!window || visible) // without a window no hidden tile precedes a visible one
+                pv_mma(o_rmem, p_rmem, v_tile_smem(tile, work), thread);
             online_softmax(s_rmem, rows, o_rmem, params.scale);
             pack_probabilities(p_rmem, s_rmem);
         } else if (visible) {
@@ -342,11 +372,11 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
 
 extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
-                  const element *__restrict__ v, element *__restrict__ o, float *__restrict__ lse,
-                  float *__restrict__ partial_o, float *__restrict__ partial_ml,
-                  u32 *__restrict__ counters, int S, int S_KV, int heads,
-                  int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head, int q_row,
-                  u32 k_batch, u32 k_head, int k_row, u32 v_batch, u32 v_head, int v_row,
+                  const element *__restrict__ v, const float *__restrict__ sinks,
+                  element *__restrict__ o, float *__restrict__ lse, float *__restrict__ partial_o,
+                  float *__restrict__ partial_ml, u32 *__restrict__ counters, int S, int S_KV,
+                  int heads, int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
+                  int q_row, u32 k_batch, u32 k_head, int k_row, u32 v_batch, u32 v_head, int v_row,
                   u32 o_batch, u32 o_head, int o_row, int work_units, int work_units_x,
                   int work_units_y, int x_inverse, int y_inverse) {
     const kernel_params params{S,
@@ -354,6 +384,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                heads,
                                heads_per_kv_head_inverse,
                                softmax_scale_log2(scale),
+                               cap_scale(scale),
+                               sinks,
                                {q_batch, q_head, q_row},
                                {k_batch, k_head, k_row},
                                {v_batch, v_head, v_row},
@@ -399,6 +431,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             if (thread.group == 0)
                 reduce_and_store(o, lse, acc_rmem, rows, work, params, thread);
         } else if (thread.group == 0) {
+            if constexpr (has_sinks && kv_splits == 1)
+                join_sinks(acc_rmem, rows, work.head, params);
             if constexpr (kv_splits > 1)
                 store_partial(partial_o, partial_ml, acc_rmem, rows, work, params, thread);
             else
@@ -413,13 +447,15 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
 // The combine kernel of split-KV (COMBINE kernel or early).
 extern "C" __global__ void __launch_bounds__(256)
     attention_combine(const float *__restrict__ partial_o, const float *__restrict__ partial_ml,
-                      element *__restrict__ o, float *__restrict__ lse, int S, int heads,
-                      float scale, u32 o_batch, u32 o_head, int o_row) {
-    const kernel_params params{
-        S, 0, heads, 0, softmax_scale_log2(scale), {}, {}, {}, {o_batch, o_head, o_row}};
-    const int row = blockIdx.x * (256 / row_threads) + threadIdx.x / row_threads;
+                      const float *__restrict__ sinks, element *__restrict__ o,
+                      float *__restrict__ lse, int S, int heads, float scale, u32 o_batch,
+                      u32 o_head, int o_row) {
+    const kernel_params params{S,     0,  heads, 0,  softmax_scale_log2(scale), 0,
+                               sinks, {}, {},    {}, {o_batch, o_head, o_row}};
+    constexpr int block_rows = 256 / row_threads; // some threads may be left over
+    const int row = blockIdx.x * block_rows + threadIdx.x / row_threads;
     if constexpr (combine_by_pdl)
         griddepcontrol_wait(); // all splits have been written to the workspace
-    if (row < S)
+    if (row < S && (256 % row_threads == 0 || threadIdx.x < block_rows * row_threads))
         combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row, params);
 }

@@ -2,13 +2,12 @@
 
 // Address of the stage that holds K (V) of a key tile: tiles rotate through the pipeline stages.
 DEVICE u32 k_tile_smem(int tile, const work_unit &work) {
-    return smem_address(smem) +
-           static_cast<u32>(tile - work.first_tile) % k_stages * kv_tile::bytes;
+    return smem_address(smem) + static_cast<u32>(tile - work.first_tile) % k_stages * k_tile::bytes;
 }
 
 DEVICE u32 v_tile_smem(int tile, const work_unit &work) {
     return smem_address(smem) + v_smem +
-           static_cast<u32>(tile - work.first_tile) % v_stages * kv_tile::bytes;
+           static_cast<u32>(tile - work.first_tile) % v_stages * v_tile::bytes;
 }
 
 // Loads a tile of K into its stage, or starts to. Past the last tile of the work unit there is
@@ -16,15 +15,15 @@ DEVICE u32 v_tile_smem(int tile, const work_unit &work) {
 DEVICE void load_k(const element *k_gmem, const work_unit &work, int tile,
                    const kernel_params &params) {
     if (tile < work.end_tile)
-        kv_tile::load<kv_load_mode>(k_tile_smem(tile, work), k_gmem, params.k.row, tile * block_n,
-                                    params.S_KV);
+        k_tile::load<kv_load_mode>(k_tile_smem(tile, work), k_gmem, params.k.row, tile * block_n,
+                                   params.S_KV);
 }
 
 DEVICE void load_v(const element *v_gmem, const work_unit &work, int tile,
                    const kernel_params &params) {
     if (tile < work.end_tile)
-        kv_tile::load<kv_load_mode>(v_tile_smem(tile, work), v_gmem, params.v.row, tile * block_n,
-                                    params.S_KV);
+        v_tile::load<kv_load_mode>(v_tile_smem(tile, work), v_gmem, params.v.row, tile * block_n,
+                                   params.S_KV);
 }
 
 // Loads the queries to registers or to shared memory. A work unit without keys must not issue a

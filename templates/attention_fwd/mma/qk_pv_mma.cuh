@@ -15,7 +15,7 @@ DEVICE void qk_mma(score_fragments &s_rmem, q_fragments &q_rmem, u32 tile_smem,
 #pragma unroll
         for (int n = 0; n < n_tiles; n += 2) {
             u32 k_rmem[4];
-            load_b_transposed<kv_tile>(k_rmem, tile_smem, thread.first_key + n * 8, k);
+            load_b_transposed<k_tile>(k_rmem, tile_smem, thread.first_key + n * 8, k);
 #pragma unroll
             for (int m = 0; m < m_tiles; ++m) {
                 mma_m16n8k16<element>(acc_rmem[m][n], q_rmem[m][k], k_rmem[0], k_rmem[1]);
@@ -45,7 +45,7 @@ DEVICE void pv_mma(o_fragments &o_rmem, const p_fragments &p_rmem, u32 tile_smem
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 2) {
             u32 v_rmem[4];
-            load_b<kv_tile>(v_rmem, tile_smem, thread.first_key + n * 16, d / 2);
+            load_b<v_tile>(v_rmem, tile_smem, thread.first_key + n * 16, d / 2);
 #pragma unroll
             for (int m = 0; m < m_tiles; ++m) {
                 mma_m16n8k16<element>(o_rmem[m][d], p_rmem[m][n], v_rmem[0], v_rmem[1]);
@@ -73,7 +73,7 @@ DEVICE void qk_simt(score_fragments &s_rmem, u32 tile_smem, const thread_coords 
     for (int i = 0; i < m_tiles * n_tiles * 4; ++i)
         s_rmem[i / 4 / n_tiles][i / 4 % n_tiles][i % 4] = 0;
 #pragma unroll 1
-    for (int chunk = 0; chunk < d_tiles; ++chunk) {
+    for (int chunk = 0; chunk < k_steps * 2; ++chunk) {
         float q_rmem[m_tiles * 2][8];
 #pragma unroll
         for (int i = 0; i < m_tiles * 2; ++i)
@@ -83,9 +83,9 @@ DEVICE void qk_simt(score_fragments &s_rmem, u32 tile_smem, const thread_coords 
 #pragma unroll
         for (int n = 0; n < n_tiles * 2; ++n) {
             float k_rmem[8];
-            load_8_elements(k_rmem, tile_smem + kv_tile::offset(thread.first_key + n / 2 * 8 +
-                                                                    thread.t * 2 + n % 2,
-                                                                chunk));
+            load_8_elements(k_rmem, tile_smem + k_tile::offset(thread.first_key + n / 2 * 8 +
+                                                                   thread.t * 2 + n % 2,
+                                                               chunk));
 #pragma unroll
             for (int i = 0; i < m_tiles * 2 * 8; ++i)
                 s_rmem[i / 16][n / 2][i / 8 % 2 * 2 + n % 2] +=
@@ -113,7 +113,7 @@ DEVICE void pv_simt(sums &o_rmem, const score_fragments &p_rmem, u32 tile_smem,
             }
 #pragma unroll
             for (int d = 0; d < d_tiles; ++d) {
-                const u32 pair = load_smem_4(tile_smem + kv_tile::offset(row, d) + thread.t * 4);
+                const u32 pair = load_smem_4(tile_smem + v_tile::offset(row, d) + thread.t * 4);
 #pragma unroll
                 for (int i = 0; i < m_tiles * 2; ++i) {
                     o_rmem[i / 2][d][i % 2 * 2] += probability[i] * unpack_low<element>(pair);

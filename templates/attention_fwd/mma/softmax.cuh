@@ -1,14 +1,27 @@
 // Included by kernel.cu: masking and online softmax, between the two matrix products.
 
-// Sets the scores of keys past the end, and of keys that the causal mask hides, to minus infinity.
-// Most tiles need no mask.
+// With a soft cap c: replaces scores by tanh(scale * score / c), which the softmax scales by c.
+DEVICE void cap_scores(score_fragments &s_rmem, float cap_scale) {
+    if constexpr (soft_cap > 0) {
+#pragma unroll
+        for (int i = 0; i < m_tiles * n_tiles * 4; ++i) {
+            float &score = s_rmem[i / 4 / n_tiles][i / 4 % n_tiles][i % 4];
+            score = tanh_fast(score * cap_scale);
+        }
+    }
+}
+
+// Sets the scores of keys past the end, and of keys that the causal mask or the window hides, to
+// minus infinity. Most tiles need no mask.
 DEVICE void mask(score_fragments &s_rmem, int tile, const work_unit &work,
                  const kernel_params &params, const thread_coords &thread) {
     const int first_row = work.first_row + thread.first_row,
               first_key = tile * block_n + thread.first_key;
     const int unmasked_end = // end of the keys visible to all queries of the warp
         causal ? min(params.S_KV, first_row + params.S_KV - params.S + 1) : params.S_KV;
-    if (first_key + warp_keys <= unmasked_end)
+    const int unmasked_begin =
+        window ? first_row + warp_rows + params.S_KV - params.S - window : first_key;
+    if (first_key + warp_keys <= unmasked_end && first_key >= unmasked_begin)
         return;
 #pragma unroll
     for (int m = 0; m < m_tiles; ++m)
@@ -18,9 +31,13 @@ DEVICE void mask(score_fragments &s_rmem, int tile, const work_unit &work,
             const int end =
                 causal ? min(params.S_KV, row + params.S_KV - params.S + 1) : params.S_KV;
             const int visible = end - (first_key + thread.t * 2 + i % 2);
+            const int passed = // keys before the window
+                window
+                    ? row + params.S_KV - params.S - window + 1 - (first_key + thread.t * 2 + i % 2)
+                    : 0;
 #pragma unroll
             for (int n = 0; n < n_tiles; ++n)
-                if (n * 8 >= visible)
+                if (n * 8 >= visible || (window && n * 8 < passed))
                     s_rmem[m][n][i] = minus_infinity;
         }
 }

@@ -21,7 +21,7 @@ DEVICE void store_partial(float *partial_o, float *partial_ml, const o_float_fra
             continue;
 #pragma unroll
         for (int d = 0; d < d_tiles; ++d)
-            *reinterpret_cast<float2 *>(partial_o + row_id * head_dim + d * 8 + thread.t * 2) = {
+            *reinterpret_cast<float2 *>(partial_o + row_id * v_dim + d * 8 + thread.t * 2) = {
                 o_rmem[m][d][h * 2], o_rmem[m][d][h * 2 + 1]};
     }
 }
@@ -29,7 +29,7 @@ DEVICE void store_partial(float *partial_o, float *partial_ml, const o_float_fra
 // Combines the splits of a row: O = sum of c_i O_i / sum of c_i l_i, where c_i = exp(m_i - m)
 // rescales split i to the largest m of all splits. A row has row_threads threads of four columns
 // each.
-constexpr int row_threads = head_dim / 4;
+constexpr int row_threads = v_dim / 4;
 
 DEVICE void combine_row(const float *partial_o, const float *partial_ml, element *o, float *lse,
                         int batch, int head, int row, const kernel_params &params) {
@@ -47,12 +47,19 @@ DEVICE void combine_row(const float *partial_o, const float *partial_ml, element
             continue; // this split has no visible key of the row and wrote no O
         const float factor = correction_factor(ml.x, row_max, params.scale);
         const float4 partial = *reinterpret_cast<const float4 *>(
-            partial_o + (row_id * kv_splits + split) * head_dim + column);
+            partial_o + (row_id * kv_splits + split) * v_dim + column);
         row_sum += ml.y * factor;
         total[0] += partial.x * factor;
         total[1] += partial.y * factor;
         total[2] += partial.z * factor;
         total[3] += partial.w * factor;
+    }
+    if constexpr (has_sinks) {
+        const finished_row end = finish_row(row_max, row_sum, head, params);
+        for (float &sum : total)
+            sum *= end.factor * end.row_sum;
+        row_max = end.row_max / params.scale;
+        row_sum = end.row_sum;
     }
     const float inverse = inverse_row_sum(row_sum);
     if (lse && column == 0)
@@ -71,10 +78,12 @@ DEVICE u32 *split_counter(u32 *counters, const work_unit &work, const kernel_par
 // Combines the splits of a query tile, by all threads of one block.
 DEVICE void combine_tile(const float *partial_o, const float *partial_ml, element *o, float *lse,
                          const work_unit &work, const kernel_params &params) {
+    constexpr int pass_rows = threads / row_threads; // some threads may be left over
     const int end = min(work.first_row + block_m, params.S);
+    if (threads % row_threads != 0 && threadIdx.x >= pass_rows * row_threads)
+        return;
 #pragma unroll 1
-    for (int row = work.first_row + threadIdx.x / row_threads; row < end;
-         row += threads / row_threads)
+    for (int row = work.first_row + threadIdx.x / row_threads; row < end; row += pass_rows)
         combine_row(partial_o, partial_ml, o, lse, work.batch, work.head, row, params);
 }
 
@@ -143,12 +152,13 @@ DEVICE void reduce_rows_and_store(element *o, float *lse, float (&o_rmem)[owned_
         const int row = work.first_row + thread.first_row + m * 16 + h * 8 + thread.g;
         if (row >= params.S)
             continue;
-        const float inverse = inverse_row_sum(row_sum[h]);
+        const finished_row end = finish_row(row_max[h], row_sum[h], work.head, params);
+        const float inverse = end.factor;
         element *row_gmem = o + o_row_offset(work.batch, work.head, row, params) +
                             work.split * owned_tiles * 8 + thread.t * 2;
         if (lse && work.split == 0 && thread.t == 0)
             lse[row_index(work.batch, work.head, row, params)] =
-                log_sum_exp(row_max[h], row_sum[h], params.scale);
+                log_sum_exp(end.row_max, end.row_sum, end.scale);
 #pragma unroll
         for (int d = 0; d < owned_tiles; ++d)
             *reinterpret_cast<u32 *>(row_gmem + d * 8) =
