@@ -43,6 +43,8 @@ enum {
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
+    PATHOLOGIES_MAX = 8,
+    PATHOLOGY_VALUES_MAX = 8,
     SOLUTIONS_MAX = 256,
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
@@ -175,6 +177,14 @@ struct launch_list {
     struct launch launches[LAUNCHES_MAX];
     int repeat_count;
     struct repeat repeats[REPEATS_MAX];
+};
+
+/* A macro that makes a kernel slow and leaves it right, such as EXTRA_BARRIERS; it is undefined but
+   in template_pathology_source. It is no gene: no genome has it, and no search sets it. */
+struct pathology {
+    char name[NAME_SIZE], about[ABOUT_SIZE];
+    int value_count;
+    int64_t values[PATHOLOGY_VALUES_MAX];
 };
 
 struct option {
@@ -316,6 +326,8 @@ struct template {
     int macros[MACROS_MAX]; /* slots of derived quantities that the source gets as #defines */
     int option_count;
     struct option options[OPTIONS_MAX];
+    int pathology_count;
+    struct pathology pathologies[PATHOLOGIES_MAX];
     int relaxed_count;
     struct relaxed_rule relaxed[RELAXED_MAX];
     int stress_count;
@@ -420,6 +432,9 @@ char *template_source(const struct template *template, const struct genome *geno
 int template_source_location(const struct template *template, const struct genome *genome,
                              int variant, int line, char name[NAME_SIZE], int *file_line,
                              struct error *error);
+/* template_source with one value of a pathology. */
+char *template_pathology_source(const struct template *template, const struct genome *genome,
+                                int variant, int pathology, int value, struct error *error);
 /* The same text with #line directives, so that compiler messages refer to the template's files. */
 char *template_source_with_lines(const struct template *template, const struct genome *genome,
                                  int variant, struct error *error);
