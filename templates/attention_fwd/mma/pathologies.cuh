@@ -14,14 +14,13 @@
 #define OVER_UNROLL 0 // unroll factor of the mainloop in place of UNROLL
 #endif
 
-constexpr int path_steps = 32; // dependent instructions of a divergent path
-
-// A volatile instruction stays though its result is unused.
+// Called at the start of every iteration. A volatile instruction stays though its result is unused.
 DEVICE void inject_pathologies(const element *k_gmem, int k_row, int first_key, int keys) {
 #pragma unroll 1
     for (int i = 0; i < EXTRA_BARRIERS; ++i)
         __syncthreads();
     if constexpr (DIVERGENT_PATHS > 0) {
+        constexpr int path_steps = 32; // dependent instructions of a path
 #pragma unroll 1
         for (int path = 0; path < DIVERGENT_PATHS; ++path)
             if (threadIdx.x % DIVERGENT_PATHS == path) {
