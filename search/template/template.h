@@ -40,6 +40,7 @@ enum {
     PREPARED_MAX =
         8, /* outputs that a call's caller fills or clears; and inputs that are variables */
     ARGUMENTS_MAX = 32,
+    WINDOWS_MAX = 4,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
@@ -153,6 +154,11 @@ struct launch {
                                  (programmatic dependent launch) */
     struct expression
         *cooperative; /* if it holds, all its blocks are co-resident (cooperative launch) */
+    int window_count; /* tensors that may persist in L2: the per cent of their lines that do */
+    struct {
+        int tensor;
+        struct expression *percent;
+    } windows[WINDOWS_MAX];
     int argument_count;
     struct argument arguments[ARGUMENTS_MAX];
     int repeat; /* the list's repeat that it belongs to, or -1 */
@@ -504,6 +510,7 @@ struct planned_launch {
     const char *kernel;
     unsigned grid[3], block[3], smem_bytes;
     bool early, cooperative;
+    int window_tensor, window_percent; /* of whose lines this share persists in L2; -1, 0: none */
     int argument_count;
     struct planned_argument arguments[ARGUMENTS_MAX];
 };
