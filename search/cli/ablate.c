@@ -147,8 +147,9 @@ static int try_all_pathologies(struct ablate_context *context, struct error *err
     snprintf(folder, sizeof folder, "%s/evotile-ablate-XXXXXX",
              temporary != NULL ? temporary : "/tmp");
     if (template->pathology_count == 0)
-        return error_input(error, "%s declares no pathologies: add \"pathologies\" beside its genes "
-                                  "(docs/templates.md)",
+        return error_input(error,
+                           "%s declares no pathologies: add \"pathologies\" beside its genes "
+                           "(docs/templates.md)",
                            template->name);
     if (mkdtemp(folder) == NULL)
         return error_set(error, "cannot make the folder %s: %s", folder, strerror(errno));

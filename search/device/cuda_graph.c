@@ -106,9 +106,9 @@ static enum verdict limit_persisting(struct cuda_device *self, bool needed, bool
         return VERDICT_OK;
     CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE,
                                                  begins ? self->persisting_bytes_max : 0);
-    return status == CUDA_SUCCESS
-               ? VERDICT_OK
-               : set_reason(self, VERDICT_CRASHED, status, "setting the persisting part of L2", reason);
+    return status == CUDA_SUCCESS ? VERDICT_OK
+                                  : set_reason(self, VERDICT_CRASHED, status,
+                                               "setting the persisting part of L2", reason);
 }
 
 /* Launches a kernel with the attributes for programmatic dependent launch and cooperative launch if

@@ -176,21 +176,22 @@ static int64_t double_bits(double number) {
 
 /* A launch has one access policy window: of at most one tensor. */
 static int plan_window(const struct template *template, const struct launch *launch,
-                       const int64_t *values, struct planned_launch *planned,
-                       struct error *error) {
+                       const int64_t *values, struct planned_launch *planned, struct error *error) {
     for (int i = 0; i < launch->window_count; i++) {
         int64_t percent;
         const char *name = template->tensors[launch->windows[i].tensor].name;
         if (evaluate_expression(template, launch->windows[i].percent, values, &percent, error) < 0)
             return -1;
         if (percent < 0 || percent > 100)
-            return error_input(error, "%s: launch of %s: %lld per cent of %s cannot persist in L2: give 0 to 100",
-                               launch->file, launch->kernel, (long long)percent, name);
+            return error_input(
+                error, "%s: launch of %s: %lld per cent of %s cannot persist in L2: give 0 to 100",
+                launch->file, launch->kernel, (long long)percent, name);
         if (percent > 0 && planned->window_tensor >= 0)
-            return error_input(error, "%s: launch of %s: only one tensor can persist in L2, not %s and %s: "
-                                      "add a constraint",
-                               launch->file, launch->kernel,
-                               template->tensors[planned->window_tensor].name, name);
+            return error_input(
+                error,
+                "%s: launch of %s: only one tensor can persist in L2, not %s and %s: "
+                "add a constraint",
+                launch->file, launch->kernel, template->tensors[planned->window_tensor].name, name);
         if (percent > 0) {
             planned->window_tensor = launch->windows[i].tensor;
             planned->window_percent = (int)percent;

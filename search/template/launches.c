@@ -8,8 +8,9 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
-                                          "when",   "early", "cooperative", "persisting", NULL};
+static const char *const launch_keys[] = {"kernel",     "grid", "block", "smem",
+                                          "arguments",  "when", "early", "cooperative",
+                                          "persisting", NULL};
 static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", "before", NULL};
 
 static int load_triple(struct template *template, const struct json *launch, const char *key,
@@ -100,7 +101,8 @@ static int load_argument(struct template *template, const struct json *value, bo
                : 0;
 }
 
-/* Reads "persisting": {"k": "KEEP_K"}, for each tensor the per cent of its lines that persist in L2. */
+/* Reads "persisting": {"k": "KEEP_K"}, for each tensor the per cent of its lines that persist in
+ * L2. */
 static int load_windows(struct template *template, const struct json *value, struct launch *launch,
                         struct error *error) {
     struct json object;
@@ -119,7 +121,8 @@ static int load_windows(struct template *template, const struct json *value, str
         if (tensor < 0)
             return json_error(&member, error, "there is no tensor of this name");
         launch->windows[i].tensor = tensor;
-        if (load_optional_expression(template, &object, name, &launch->windows[i].percent, error) < 0)
+        if (load_optional_expression(template, &object, name, &launch->windows[i].percent, error) <
+            0)
             return -1;
         launch->window_count++;
     }

@@ -32,11 +32,8 @@ static int load_pathology(struct template *template, const struct json *value,
 }
 
 int load_pathologies(struct template *template, const struct json *root, struct error *error) {
-    static const struct section sections[] = {{"pathologies",
-                                               load_pathology,
-                                               .object = true,
-                                               .maximum = PATHOLOGIES_MAX,
-                                               .noun = "pathologies"},
+    static const struct section sections[] = {{"pathologies", load_pathology, .object = true,
+                                               .maximum = PATHOLOGIES_MAX, .noun = "pathologies"},
                                               {0}};
     return load_sections(template, root, sections, error);
 }
