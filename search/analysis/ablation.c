@@ -172,6 +172,17 @@ static const char *result_text(const struct ablation_move *move) {
     return words[move->duel.result];
 }
 
+/* A pathology is no gene of the champion. */
+static bool has_gene(const struct ablation *ablation, const struct ablation_move *move) {
+    const size_t length = strlen(move->gene);
+    for (const char *at = ablation->genome; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, move->gene, length) == 0 && at[length] == '=')
+            return true;
+    }
+    return false;
+}
+
 struct table *ablation_table(const struct ablation *ablation) {
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
@@ -188,7 +199,10 @@ struct table *ablation_table(const struct ablation *ablation) {
         bool had_duel = move->verdict == VERDICT_OK;
         char change[CHANGES_SIZE];
         char verdict[REASON_SIZE + 64];
-        run_history_print_changes(move->genome, parents, change);
+        if (!has_gene(ablation, move))
+            snprintf(change, sizeof change, "%s", move->genome);
+        else
+            run_history_print_changes(move->genome, parents, change);
         table_add(table, "%s %s %.1f %.1f %.1f", move->gene, change,
                   had_duel ? 100 * (move->duel.ratio - 1) : NAN,
                   had_duel ? 100 * (move->duel.low - 1) : NAN,

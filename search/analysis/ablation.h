@@ -10,6 +10,9 @@
  *         "low": 1.11, "high": 1.13, "blocks": 10},
  *        {"gene": "WARPS", "genome": "...", "verdict": "invalid", "reason": "..."}]}
  *
+ * A move may also be a pathology of the template (template_pathology_source): its `gene` is none of
+ * the champion's, and its `genome` is "NAME=VALUE" alone.
+ *
  * `moves` is ranked: the slowest first, then the failed ones. `genome` is the whole genome as it
  * was evaluated: if a condition reads the changed gene, other genes may differ as well.
  *

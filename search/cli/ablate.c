@@ -2,13 +2,16 @@
 #include "analysis/ablation.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/path.h"
 #include "cli/cli.h"
 #include "evaluate/duel.h"
 #include "run/replay_targets.h"
 #include "run/run_artifacts.h"
 #include "session/single_trial.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -20,6 +23,7 @@ struct ablate_context {
     struct ablation *ablation;
     struct progress progress;
     int64_t blocks;
+    bool pathologies; /* of the champion, instead of moves of its genes */
 };
 
 /* ---- one move ---- */
@@ -39,9 +43,11 @@ static int list_moves(const struct gene *gene, int value, int moves[DOMAIN_MAX])
     return count;
 }
 
-/* Runs a duel of the moved genome, compiled from the template, against the record. */
+/* Runs a duel of the moved genome against the record; `sources` are files at the indices of the
+   variants' first cases, or NULL: it is compiled from the template. */
 static int run_duel(struct ablate_context *context, const struct genome *moved,
-                    struct ablation_move *move, struct error *error) {
+                    char *const sources[CASES_MAX], struct ablation_move *move,
+                    struct error *error) {
     const struct trial_request *champion = &context->target->request;
     struct trial_result *result = xcalloc(1, sizeof *result);
     struct trial_request request = {
@@ -58,6 +64,8 @@ static int run_duel(struct ablate_context *context, const struct genome *moved,
     };
     for (int c = 0; c < CASES_MAX; c++)
         request.opponent.sources[c] = xstrdup(champion->sources[c]);
+    for (int c = 0; c < CASES_MAX && sources != NULL; c++)
+        request.sources[c] = xstrdup(sources[c]);
     int status = single_trial_run(context->single_trial, &request, result, error);
     if (status == 0) {
         move->verdict = result->outcome.verdict;
@@ -82,10 +90,77 @@ static int try_move(struct ablate_context *context, int gene, int value, struct 
     progress_show(&context->progress, "%d changes tried, now %s", context->ablation->count - 1,
                   move->gene);
     if (space_check(space, &moved, &problem))
-        return run_duel(context, &moved, move, error);
+        return run_duel(context, &moved, NULL, move, error);
     move->verdict = VERDICT_INVALID;
     snprintf(move->reason, sizeof move->reason, "%s", problem.text);
     return 0;
+}
+
+/* ---- one pathology ---- */
+
+/* Writes the champion's source with a pathology, a file for each variant. */
+static int write_sources(const struct ablate_context *context, int pathology, int value,
+                         const char *folder, char *sources[CASES_MAX], struct error *error) {
+    const struct template *template = context->template;
+    for (int c = 0; c < template->case_count; c++) {
+        char name[32];
+        char path[PATH_SIZE];
+        if (template_variant(template, c) != c)
+            continue;
+        char *text = template_pathology_source(template, &context->target->request.genome, c,
+                                               pathology, value, error);
+        snprintf(name, sizeof name, "%d.cu", c);
+        int status = text == NULL || path_join(path, folder, name, error) < 0
+                         ? -1
+                         : path_write_unsynced(path, text, strlen(text), error);
+        free(text);
+        if (status < 0)
+            return -1;
+        sources[c] = xstrdup(path);
+    }
+    return 0;
+}
+
+static int try_pathology(struct ablate_context *context, int pathology, int value,
+                         const char *folder, struct error *error) {
+    const struct pathology *tried = &context->template->pathologies[pathology];
+    struct ablation_move *move = ablation_add(context->ablation);
+    char *sources[CASES_MAX] = {NULL};
+    snprintf(move->gene, sizeof move->gene, "%s", tried->name);
+    snprintf(move->genome, sizeof move->genome, "%s=%lld", tried->name,
+             (long long)tried->values[value]);
+    progress_show(&context->progress, "%d pathologies tried, now %s", context->ablation->count - 1,
+                  move->genome);
+    int status = write_sources(context, pathology, value, folder, sources, error);
+    if (status == 0)
+        status = run_duel(context, &context->target->request.genome, sources, move, error);
+    for (int c = 0; c < CASES_MAX; c++)
+        free(sources[c]);
+    return status;
+}
+
+static int try_all_pathologies(struct ablate_context *context, struct error *error) {
+    const struct template *template = context->template;
+    const char *temporary = getenv("TMPDIR");
+    char folder[PATH_SIZE];
+    struct error ignored = {0};
+    snprintf(folder, sizeof folder, "%s/evotile-ablate-XXXXXX",
+             temporary != NULL ? temporary : "/tmp");
+    if (template->pathology_count == 0)
+        return error_input(error,
+                           "%s declares no pathologies: add \"pathologies\" beside its genes "
+                           "(docs/templates.md)",
+                           template->name);
+    if (mkdtemp(folder) == NULL)
+        return error_set(error, "cannot make the folder %s: %s", folder, strerror(errno));
+    int status = 0;
+    for (int p = 0; p < template->pathology_count; p++)
+        for (int v = 0; v < template->pathologies[p].value_count && status == 0; v++)
+            status = try_pathology(context, p, v, folder, error);
+    path_remove_tree(folder, &ignored);
+    progress_end(&context->progress);
+    ablation_rank(context->ablation);
+    return status;
 }
 
 /* ---- all of them ---- */
@@ -137,7 +212,7 @@ static int open_device(struct ablate_context *context, const char *device, struc
    folder). */
 static int store_ablation(const struct ablate_context *context, struct error *error) {
     char name[32];
-    if (context->targets.scratch[0] != '\0')
+    if (context->targets.scratch[0] != '\0' || context->pathologies)
         return 0;
     ablation_name(context->ablation->goal, name);
     return run_artifact_write_to(context->targets.from, name, ablation_json(context->ablation),
@@ -174,6 +249,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("blocks", "N", "blocks in each round of a duel (default 10)", &context.blocks),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),
+        OPTION("pathologies", NULL, "what each pathology that the template declares costs",
+               &context.pathologies),
         OPTION("json", NULL, "print one JSON object", &json),
         OPTION("markdown", NULL, "print a Markdown table", &markdown),
         {0},
@@ -195,7 +272,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = open_device(&context, device, &error);
     if (status == 0)
-        status = try_all_moves(&context, &error);
+        status = context.pathologies ? try_all_pathologies(&context, &error)
+                                     : try_all_moves(&context, &error);
     if (status == 0)
         print_ablation(&context, json, markdown);
     if (status == 0)

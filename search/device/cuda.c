@@ -101,6 +101,12 @@ static int create_events(struct cuda_device *self, struct error *error) {
    limit has no persisting lines. */
 static int disable_l2_persistence(struct cuda_device *self, struct error *error) {
     CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0);
+    if (status == CUDA_SUCCESS) {
+        self->persisting_bytes_max = (size_t)device_attribute(
+            self, self->handle, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE);
+        self->window_bytes_max = (size_t)device_attribute(
+            self, self->handle, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+    }
     return status == CUDA_ERROR_UNSUPPORTED_LIMIT
                ? 0
                : check_status(self, status, "disabling persisting L2 lines", error);

@@ -42,6 +42,8 @@ struct cuda_device {
     struct driver driver;
     CUdevice handle;
     CUstream stream;
+    /* Of the part of L2 whose lines may persist, and of a launch's window; 0: the GPU has none. */
+    size_t persisting_bytes_max, window_bytes_max;
     bool hung; /* a kernel never ends: every call that waits for it would hang, freeing memory above
                   all */
     CUevent events[EVENTS_MAX]; /* starts and ends of timed replays */

@@ -16,7 +16,7 @@ struct device_graph {
     CUgraphExec before[GRAPHS_MAX]; /* what comes before a replay of each, untimed; NULL: nothing */
     int count, next;                /* the graphs, and which of them the next replay launches */
     int launches;
-    bool cold;
+    bool cold, persists; /* a launch has a window: lines persist in L2 while samples are taken */
     double deadline_s;
 };
 
@@ -75,6 +75,42 @@ static CUresult raise_smem_limit(struct cuda_device *self, CUfunction function, 
         function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, dynamic_bytes);
 }
 
+/* The part of a launch's memory that persists in L2. The driver refuses a longer window than its
+   largest. */
+static CUlaunchAttribute l2_window(const struct cuda_device *self,
+                                   const struct device_launch *launch) {
+    const size_t most = self->window_bytes_max;
+    return (CUlaunchAttribute){
+        .id = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+        .value.accessPolicyWindow = {
+            .base_ptr = (void *)(uintptr_t)launch->window_address, /* NOLINT */
+            .num_bytes = launch->window_bytes < most ? launch->window_bytes : most,
+            .hitRatio = (float)launch->window_percent / 100,
+            .hitProp = CU_ACCESS_PROPERTY_PERSISTING,
+            .missProp = CU_ACCESS_PROPERTY_STREAMING}};
+}
+
+static bool has_window(const struct device_sequence *sequence) {
+    for (int i = 0; i < sequence->count; i++)
+        if (device_step(sequence, i)->window_percent > 0)
+            return true;
+    return false;
+}
+
+/* Lets lines persist in L2, or ends that: a limit of 0 gives the whole cache back (cuda.c says why
+   it is no reset). Other kernels must find it so, or they would run slower, or hit lines that they
+   did not load. */
+static enum verdict limit_persisting(struct cuda_device *self, bool needed, bool begins,
+                                     char *reason) {
+    if (!needed || self->window_bytes_max == 0)
+        return VERDICT_OK;
+    CUresult status = self->driver.cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE,
+                                                 begins ? self->persisting_bytes_max : 0);
+    return status == CUDA_SUCCESS ? VERDICT_OK
+                                  : set_reason(self, VERDICT_CRASHED, status,
+                                               "setting the persisting part of L2", reason);
+}
+
 /* Launches a kernel with the attributes for programmatic dependent launch and cooperative launch if
    requested; works in graph capture, too. */
 static CUresult launch_kernel(struct cuda_device *self, const struct device_launch *launch,
@@ -84,12 +120,14 @@ static CUresult launch_kernel(struct cuda_device *self, const struct device_laun
         .value.programmaticStreamSerializationAllowed = 1};
     static const CUlaunchAttribute cooperative = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
                                                   .value.cooperative = 1};
-    CUlaunchAttribute attributes[2];
+    CUlaunchAttribute attributes[3];
     unsigned count = 0;
     if (launch->early)
         attributes[count++] = early;
     if (launch->cooperative)
         attributes[count++] = cooperative;
+    if (launch->window_percent > 0 && self->window_bytes_max > 0)
+        attributes[count++] = l2_window(self, launch);
     CUlaunchConfig config = {.gridDimX = launch->grid[0],
                              .gridDimY = launch->grid[1],
                              .gridDimZ = launch->grid[2],
@@ -166,9 +204,8 @@ static enum verdict wait_for_event(struct cuda_device *self, CUevent event, doub
     }
 }
 
-enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
-                      double deadline_s, char *reason) {
-    struct cuda_device *self = cuda(device);
+static enum verdict run_call(struct cuda_device *self, const struct device_sequence *sequence,
+                             double deadline_s, char *reason) {
     enum verdict verdict = enqueue_call(self, sequence, reason);
     if (verdict != VERDICT_OK)
         return verdict;
@@ -176,6 +213,22 @@ enum verdict cuda_run(struct device *device, const struct device_sequence *seque
     if (status != CUDA_SUCCESS)
         return set_reason(self, VERDICT_CRASHED, status, "recording an event", reason);
     return wait_for_event(self, self->events[0], deadline_s, reason);
+}
+
+enum verdict cuda_run(struct device *device, const struct device_sequence *sequence,
+                      double deadline_s, char *reason) {
+    struct cuda_device *self = cuda(device);
+    const bool persists = has_window(sequence);
+    enum verdict verdict = limit_persisting(self, persists, true, reason);
+    if (verdict != VERDICT_OK)
+        return verdict;
+    verdict = run_call(self, sequence, deadline_s, reason);
+    if (verdict == VERDICT_CRASHED || verdict == VERDICT_TIMEOUT)
+        return verdict; /* the context is lost, and the limit with it */
+    char unused[REASON_SIZE];
+    const enum verdict ended =
+        limit_persisting(self, persists, false, verdict == VERDICT_OK ? reason : unused);
+    return verdict == VERDICT_OK ? ended : verdict;
 }
 
 /* ---- graphs ---- */
@@ -231,6 +284,8 @@ enum verdict cuda_graph_new(struct device *device, const struct device_sequence 
     it->launches = launches;
     it->cold = timing->cold;
     it->deadline_s = timing->deadline_s;
+    for (int i = 0; i < set_count; i++)
+        it->persists = it->persists || has_window(&sets[i]);
     while (it->count < count && verdict == VERDICT_OK) {
         const int first = it->count * launches, index = it->count++;
         verdict = capture_graph(self, sets, set_count, first, launches, &it->graphs[index], reason);
@@ -326,13 +381,18 @@ enum verdict cuda_graph_sample(struct device *device, struct device_graph *graph
     int batch_max = graph->cold ? 1 : SAMPLES_PER_BATCH;
     for (int done = 0; done < count;) {
         int batch = count - done < batch_max ? count - done : batch_max;
+        enum verdict verdict = limit_persisting(self, graph->persists, true, reason);
+        if (verdict != VERDICT_OK)
+            return verdict;
         CUresult status = graph->cold ? enqueue_cold_replay(self, graph)
                                       : enqueue_warm_replays(self, graph, batch);
         if (status != CUDA_SUCCESS)
             return set_reason(self, VERDICT_CRASHED, status, "launching the graph", reason);
-        enum verdict verdict = read_samples(self, graph, batch, samples_us + done, reason);
+        verdict = read_samples(self, graph, batch, samples_us + done, reason);
+        if (verdict == VERDICT_OK)
+            verdict = limit_persisting(self, graph->persists, false, reason);
         if (verdict != VERDICT_OK)
-            return verdict;
+            return verdict; /* the context is lost, and the limit with it */
         done += batch;
     }
     return VERDICT_OK;

@@ -102,6 +102,12 @@ struct device_launch {
                          the grid */
     bool early; /* programmatic dependent launch: may start before the previous kernel ends, and
                    synchronises with it itself */
+    /* The memory of whose lines this share persists in L2 while the launch runs: while a call or a
+       batch of samples does, and not longer. Per cent; 0: none. Without effect on a device that
+       predicts. */
+    uint64_t window_address;
+    size_t window_bytes;
+    int window_percent;
     int argument_count;
     struct device_argument arguments[DEVICE_ARGUMENTS_MAX];
     uint64_t clear_address; /* if kernel is NULL */

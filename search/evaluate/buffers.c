@@ -268,6 +268,11 @@ void buffers_sequence(struct buffers *buffers, int set, struct device_module *mo
                                          .early = planned.early,
                                          .cooperative = planned.cooperative,
                                          .argument_count = planned.argument_count};
+        if (planned.window_tensor >= 0) {
+            launch->window_address = tensors[planned.window_tensor];
+            launch->window_bytes = (size_t)buffers->plan->tensors[planned.window_tensor].bytes;
+            launch->window_percent = launch->window_address != 0 ? planned.window_percent : 0;
+        }
         memcpy(launch->grid, planned.grid, sizeof launch->grid);
         memcpy(launch->block, planned.block, sizeof launch->block);
         for (int a = 0; a < planned.argument_count; a++) {

@@ -319,6 +319,40 @@ static void add_host_launch(const struct code_writer *writer, const struct repea
     strbuf_print(body, ");\n        });\n    }\n");
 }
 
+static void add_packed_bytes(const struct code_writer *writer, const struct tensor *tensor,
+                             struct strbuf *body) {
+    code_add_element_bytes(writer, tensor, body);
+    for (int i = 0; i < tensor->rank; i++) {
+        strbuf_print(body, " * (int64_t)(");
+        expr_to_c_add(writer->printer, tensor->shape[i], body);
+        strbuf_print(body, ")");
+    }
+}
+
+/* Adds the address, the bytes and the per cent of the tensor that persists in L2: of at most one.
+ */
+static void add_window(const struct code_writer *writer, const struct launch *launch,
+                       struct strbuf *body) {
+    for (int part = 0; part < 3; part++) {
+        strbuf_print(body, ", ");
+        for (int i = 0; i < launch->window_count; i++) {
+            strbuf_print(body, "(");
+            expr_to_c_add(writer->printer, launch->windows[i].percent, body);
+            strbuf_print(body, ") > 0 ? ");
+            strbuf_print(body, "(");
+            if (part == 0)
+                add_own_address(writer, launch->windows[i].tensor, body);
+            else if (part == 1)
+                add_packed_bytes(writer, &writer->template->tensors[launch->windows[i].tensor],
+                                 body);
+            else
+                expr_to_c_add(writer->printer, launch->windows[i].percent, body);
+            strbuf_print(body, ") : ");
+        }
+        strbuf_print(body, part == 0 ? "NULL" : "0");
+    }
+}
+
 /* Adds the statement that launches one, unless it never happens. */
 static void add_launch(const struct code_writer *writer, const struct launch *launch,
                        struct strbuf *body) {
@@ -355,6 +389,7 @@ static void add_launch(const struct code_writer *writer, const struct launch *la
         strbuf_print(body, "0");
     add_condition(writer, launch->early, body);
     add_condition(writer, launch->cooperative, body);
+    add_window(writer, launch, body);
     strbuf_print(body, ", arguments, %d, stream);\n    }\n", launch->argument_count);
 }
 

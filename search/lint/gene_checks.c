@@ -194,7 +194,9 @@ static int launches_differ(const struct lint *lint, const struct genome *a, cons
                      memcmp(one.grid, two.grid, sizeof one.grid) != 0 ||
                      memcmp(one.block, two.block, sizeof one.block) != 0 ||
                      one.smem_bytes != two.smem_bytes || one.early != two.early ||
-                     one.cooperative != two.cooperative || one.argument_count != two.argument_count;
+                     one.cooperative != two.cooperative || one.window_tensor != two.window_tensor ||
+                     one.window_percent != two.window_percent ||
+                     one.argument_count != two.argument_count;
             for (int k = 0; k < one.argument_count && !differ; k++)
                 differ = one.arguments[k].value != two.arguments[k].value ||
                          one.arguments[k].tensor != two.arguments[k].tensor;

@@ -14,8 +14,8 @@ enum { FILE_BYTES_MAX = 1 << 30 };
 /* Keys of template.json that are the solution's; "format", "about", "derived", "constraints" and
    "tensors" are divided, and the rest is the problem's (template/problem.c has the table). */
 static const char *const of_solution[] = {
-    "specialised", "genes",    "macros", "insights", "tensor_maps",         "options",
-    "source",      "launches", "niches", "relaxed",  "architecture_variant"};
+    "specialised", "genes",    "macros", "insights", "tensor_maps",          "options",
+    "source",      "launches", "niches", "relaxed",  "architecture_variant", "pathologies"};
 
 /* ---- names that an expression reads ---- */
 

@@ -174,10 +174,36 @@ static int64_t double_bits(double number) {
     return bits;
 }
 
+/* A launch has one access policy window: of at most one tensor. */
+static int plan_window(const struct template *template, const struct launch *launch,
+                       const int64_t *values, struct planned_launch *planned, struct error *error) {
+    for (int i = 0; i < launch->window_count; i++) {
+        int64_t percent;
+        const char *name = template->tensors[launch->windows[i].tensor].name;
+        if (evaluate_expression(template, launch->windows[i].percent, values, &percent, error) < 0)
+            return -1;
+        if (percent < 0 || percent > 100)
+            return error_input(
+                error, "%s: launch of %s: %lld per cent of %s cannot persist in L2: give 0 to 100",
+                launch->file, launch->kernel, (long long)percent, name);
+        if (percent > 0 && planned->window_tensor >= 0)
+            return error_input(
+                error,
+                "%s: launch of %s: only one tensor can persist in L2, not %s and %s: "
+                "add a constraint",
+                launch->file, launch->kernel, template->tensors[planned->window_tensor].name, name);
+        if (percent > 0) {
+            planned->window_tensor = launch->windows[i].tensor;
+            planned->window_percent = (int)percent;
+        }
+    }
+    return 0;
+}
+
 static int plan_launch(const struct template *template, const struct launch *launch,
                        const int64_t *values, struct planned_launch *planned, struct error *error) {
     int64_t smem = 0;
-    *planned = (struct planned_launch){.kernel = launch->kernel};
+    *planned = (struct planned_launch){.kernel = launch->kernel, .window_tensor = -1};
     if (plan_extents(template, launch, "grid", launch->grid, grid_limits, values, planned->grid,
                      error) < 0 ||
         plan_extents(template, launch, "block", launch->block, block_limits, values, planned->block,
@@ -198,6 +224,8 @@ static int plan_launch(const struct template *template, const struct launch *lau
         return -1;
     if (launch->cooperative != NULL &&
         evaluate_condition(template, launch->cooperative, values, &planned->cooperative, error) < 0)
+        return -1;
+    if (plan_window(template, launch, values, planned, error) < 0)
         return -1;
     planned->smem_bytes = (unsigned)smem;
     planned->argument_count = launch->argument_count;

@@ -8,8 +8,9 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *const launch_keys[] = {"kernel", "grid",  "block",       "smem", "arguments",
-                                          "when",   "early", "cooperative", NULL};
+static const char *const launch_keys[] = {"kernel",     "grid", "block", "smem",
+                                          "arguments",  "when", "early", "cooperative",
+                                          "persisting", NULL};
 static const char *const argument_keys[] = {"i32", "i64", "f32", "f64", "before", NULL};
 
 static int load_triple(struct template *template, const struct json *launch, const char *key,
@@ -100,6 +101,34 @@ static int load_argument(struct template *template, const struct json *value, bo
                : 0;
 }
 
+/* Reads "persisting": {"k": "KEEP_K"}, for each tensor the per cent of its lines that persist in
+ * L2. */
+static int load_windows(struct template *template, const struct json *value, struct launch *launch,
+                        struct error *error) {
+    struct json object;
+    if (!json_find(value, "persisting", &object))
+        return 0;
+    if (json_is_object(&object, error) < 0)
+        return -1;
+    if (launch->repeat >= 0)
+        return json_error(&object, error, "a launch of a repeat keeps no tensor in L2");
+    if (json_count(&object) > WINDOWS_MAX)
+        return json_error(&object, error, "more than %d tensors", WINDOWS_MAX);
+    for (int i = 0; i < json_count(&object); i++) {
+        struct json member = json_at(&object, i);
+        const char *name = json_key(&member);
+        int tensor = find_tensor(template, name);
+        if (tensor < 0)
+            return json_error(&member, error, "there is no tensor of this name");
+        launch->windows[i].tensor = tensor;
+        if (load_optional_expression(template, &object, name, &launch->windows[i].percent, error) <
+            0)
+            return -1;
+        launch->window_count++;
+    }
+    return 0;
+}
+
 static int load_launch(struct template *template, const struct json *value, int repeat,
                        struct launch_list *list, struct error *error) {
     struct json member;
@@ -116,6 +145,7 @@ static int load_launch(struct template *template, const struct json *value, int 
         load_optional_expression(template, value, "when", &launch->when, error) < 0 ||
         load_optional_expression(template, value, "early", &launch->early, error) < 0 ||
         load_optional_expression(template, value, "cooperative", &launch->cooperative, error) < 0 ||
+        load_windows(template, value, launch, error) < 0 ||
         json_require(value, "arguments", &member, error) < 0 || json_is_array(&member, error) < 0)
         return -1;
     if (json_count(&member) > ARGUMENTS_MAX)

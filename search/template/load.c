@@ -418,6 +418,7 @@ static int load_whole(struct template *template, const struct template_setting *
     return (is_split(template) && load_problem_space(template, &roots->problem, error) < 0) ||
                    load_space(template, &roots->solution, error) < 0 ||
                    load_insights(template, &roots->solution, error) < 0 ||
+                   load_pathologies(template, &roots->solution, error) < 0 ||
                    restrict_genes(template, setting, error) < 0 ||
                    (setting->forbid_limited_range &&
                     forbid_relaxed(template, &roots->solution, error) < 0) ||

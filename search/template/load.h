@@ -74,6 +74,7 @@ int load_gene(struct template *template, const struct json *value, struct error 
    derived quantities and constraints; insights, which must follow everything that adds names. */
 int load_problem_space(struct template *template, const struct json *problem, struct error *error);
 int load_space(struct template *template, const struct json *root, struct error *error);
+int load_pathologies(struct template *template, const struct json *root, struct error *error);
 int load_insights(struct template *template, const struct json *root, struct error *error);
 
 /* kernels.c: reads the "kernel" of a launch. */

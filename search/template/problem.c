@@ -43,6 +43,7 @@ static const struct {
     {"genes", OF_SOLUTION | OF_TEMPLATE},
     {"macros", OF_SOLUTION | OF_TEMPLATE},
     {"insights", OF_SOLUTION | OF_TEMPLATE},
+    {"pathologies", OF_SOLUTION | OF_TEMPLATE},
     {"niches", OF_SOLUTION | OF_TEMPLATE},
     {"former_name", OF_SOLUTION},
     {"workspaces", OF_SOLUTION},

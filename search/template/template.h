@@ -40,9 +40,12 @@ enum {
     PREPARED_MAX =
         8, /* outputs that a call's caller fills or clears; and inputs that are variables */
     ARGUMENTS_MAX = 32,
+    WINDOWS_MAX = 4,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,
     RELAXED_MAX = 4,
+    PATHOLOGIES_MAX = 8,
+    PATHOLOGY_VALUES_MAX = 8,
     SOLUTIONS_MAX = 256,
     DECLARED_STRESSES_MAX = 8,
     STRESSES_MAX = 3 * DECLARED_STRESSES_MAX + 1, /* with the derived ones */
@@ -151,6 +154,11 @@ struct launch {
                                  (programmatic dependent launch) */
     struct expression
         *cooperative; /* if it holds, all its blocks are co-resident (cooperative launch) */
+    int window_count; /* tensors that may persist in L2: the per cent of their lines that do */
+    struct {
+        int tensor;
+        struct expression *percent;
+    } windows[WINDOWS_MAX];
     int argument_count;
     struct argument arguments[ARGUMENTS_MAX];
     int repeat; /* the list's repeat that it belongs to, or -1 */
@@ -175,6 +183,14 @@ struct launch_list {
     struct launch launches[LAUNCHES_MAX];
     int repeat_count;
     struct repeat repeats[REPEATS_MAX];
+};
+
+/* A macro that makes a kernel slow and leaves it right, such as EXTRA_BARRIERS; it is undefined but
+   in template_pathology_source. It is no gene: no genome has it, and no search sets it. */
+struct pathology {
+    char name[NAME_SIZE], about[ABOUT_SIZE];
+    int value_count;
+    int64_t values[PATHOLOGY_VALUES_MAX];
 };
 
 struct option {
@@ -316,6 +332,8 @@ struct template {
     int macros[MACROS_MAX]; /* slots of derived quantities that the source gets as #defines */
     int option_count;
     struct option options[OPTIONS_MAX];
+    int pathology_count;
+    struct pathology pathologies[PATHOLOGIES_MAX];
     int relaxed_count;
     struct relaxed_rule relaxed[RELAXED_MAX];
     int stress_count;
@@ -420,6 +438,9 @@ char *template_source(const struct template *template, const struct genome *geno
 int template_source_location(const struct template *template, const struct genome *genome,
                              int variant, int line, char name[NAME_SIZE], int *file_line,
                              struct error *error);
+/* template_source with one value of a pathology. */
+char *template_pathology_source(const struct template *template, const struct genome *genome,
+                                int variant, int pathology, int value, struct error *error);
 /* The same text with #line directives, so that compiler messages refer to the template's files. */
 char *template_source_with_lines(const struct template *template, const struct genome *genome,
                                  int variant, struct error *error);
@@ -489,6 +510,7 @@ struct planned_launch {
     const char *kernel;
     unsigned grid[3], block[3], smem_bytes;
     bool early, cooperative;
+    int window_tensor, window_percent; /* of whose lines this share persists in L2; -1, 0: none */
     int argument_count;
     struct planned_argument arguments[ARGUMENTS_MAX];
 };

@@ -7,14 +7,18 @@ Its argument is a file beside it, the template's baseline.py, which says what is
     def total(x): return x.sum()                     # one call, as in user code
     IMPLEMENTATIONS = {"eager": total, "compiled": torch.compile(total, dynamic=False)}
 
-An implementation that cannot compute a case raises NotImplementedError with the reason. evotile runs this program;
-docs/templates.md, "A baseline", documents the requests and answers. Manual use, one request per line:
+An implementation that cannot compute a case raises NotImplementedError with the reason. One that is an object may have
+`prepare(*inputs)`: what it returns are the arguments of its calls instead, made once for each set, outside of what is
+timed. `PACKAGES = ["flash-attn-4"]` lists optional packages: the baseline's name has the version of each that is
+installed. evotile runs this program; docs/templates.md, "A baseline", documents the requests and answers. Manual use,
+one request per line:
 
     { echo '{"ask":"begin","protocol":1,"device":"cuda:0"}'
       echo '{"ask":"capture","case":{"N":1000},"implementation":"eager","launches":20,"sets":4}'
       echo '{"ask":"warm","warmup_us":5000,"samples":5}'; echo '{"ask":"cold","samples":5}'
     } | python3 torch_baseline.py baseline.py
 """
+import importlib.metadata
 import json
 import os
 import runpy
@@ -42,9 +46,16 @@ class Baseline:
         defined = runpy.run_path(file)
         self.name, self.inputs = defined["NAME"], defined["inputs"]
         self.implementations = defined["IMPLEMENTATIONS"]
+        self.packages = defined.get("PACKAGES", [])
 
     def description(self):
-        return {"baseline": f"PyTorch {torch.__version__} {self.name}",
+        parts = [f"PyTorch {torch.__version__} {self.name}"]
+        for package in self.packages:
+            try:
+                parts.append(f"{package} {importlib.metadata.version(package)}")
+            except importlib.metadata.PackageNotFoundError:
+                pass  # its implementations say so where they are timed
+        return {"baseline": ", ".join(parts),
                 "device": torch.cuda.get_device_name(), "implementations": list(self.implementations)}
 
 
@@ -55,6 +66,8 @@ class Captured:
         self.call = baseline.implementations[question["implementation"]]
         self.launches = question["launches"]
         self.sets = [baseline.inputs(question["case"]) for _ in range(question["sets"])]
+        if hasattr(self.call, "prepare"):
+            self.sets = [self.call.prepare(*inputs) for inputs in self.sets]
         self.single = self.flush = None
         self.graph = self.capture(self.launches)
 

@@ -61,4 +61,4 @@ JSON
 tell baseline attention.json
 mkdir without && echo 'raise ImportError("none here")' >without/torch.py
 echo '{"ask": "begin", "protocol": 1, "device": "cuda:0", "device_name": "NVIDIA H200"}' |
-    PYTHONPATH=without python3 "$ROOT/templates/attention_fwd/baseline.py" | sed 's/for [^ ]* (/for PYTHON (/'
+    PYTHONPATH=without python3 "$ROOT/templates/attention_fwd/torch_baseline.py" baseline.py | sed 's/for [^ ]* (/for PYTHON (/'

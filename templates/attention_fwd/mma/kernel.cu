@@ -76,7 +76,8 @@ constexpr bool overlap =
     OVERLAP && !simt && !copy_plain;        // QK^T of tile i+1 is issued before PV of tile i
 constexpr bool lazy_rescale = LAZY_RESCALE; // rescale O only when the maximum of some row grew
 constexpr bool fast_math = FAST_MATH;       // 1 / l by rcp.approx (1 ulp)
-constexpr int unroll = UNROLL;              // unroll factor of the mainloop
+#include "pathologies.cuh"
+constexpr int unroll = OVER_UNROLL ? OVER_UNROLL : UNROLL; // unroll factor of the mainloop
 constexpr int min_ctas = MIN_CTAS;          // minimum resident blocks per SM (launch bounds)
 constexpr bool persistent = PERSISTENT > 0; // blocks fetch work units from the tile scheduler
 constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
@@ -266,6 +267,7 @@ DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
     score_fragments s_rmem;
 #pragma unroll unroll
     for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
+        inject_pathologies(k_gmem, params.k.row, tile * block_n, params.S_KV);
         const bool visible = has_visible_keys(tile, work, params, thread);
         if constexpr (copy_plain) {
             __syncthreads(); // the previous tile has been read and may be overwritten
@@ -328,6 +330,7 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
     }
 #pragma unroll unroll
     for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
+        inject_pathologies(k_gmem, params.k.row, tile * block_n, params.S_KV);
         const bool next_visible =
             tile + 1 < work.end_tile && has_visible_keys(tile + 1, work, params, thread);
         cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();

@@ -1,0 +1,42 @@
+// Included by kernel.cu: what makes a kernel slow and leaves it right, for `evotile ablate --pathologies`. Without their
+// macros nothing here makes an instruction.
+
+#ifndef EXTRA_BARRIERS
+#define EXTRA_BARRIERS 0 // barriers of the block in every iteration of the mainloop
+#endif
+#ifndef DIVERGENT_PATHS
+#define DIVERGENT_PATHS 0 // paths that the lanes of a warp take one after the other, in every iteration
+#endif
+#ifndef UNCOALESCED_LOADS
+#define UNCOALESCED_LOADS 0 // loads of K in every iteration whose lanes read different rows
+#endif
+#ifndef OVER_UNROLL
+#define OVER_UNROLL 0 // unroll factor of the mainloop in place of UNROLL
+#endif
+
+// Called at the start of every iteration. A volatile instruction stays though its result is unused.
+DEVICE void inject_pathologies(const element *k_gmem, int k_row, int first_key, int keys) {
+#pragma unroll 1
+    for (int i = 0; i < EXTRA_BARRIERS; ++i)
+        __syncthreads();
+    if constexpr (DIVERGENT_PATHS > 0) {
+        constexpr int path_steps = 32; // dependent instructions of a path
+#pragma unroll 1
+        for (int path = 0; path < DIVERGENT_PATHS; ++path)
+            if (threadIdx.x % DIVERGENT_PATHS == path) {
+                u32 number = path;
+#pragma unroll 1
+                for (int i = 0; i < path_steps; ++i)
+                    asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(number));
+            }
+        __syncwarp(); // what follows needs whole warps
+    }
+#pragma unroll 1
+    for (int i = 0; i < UNCOALESCED_LOADS; ++i) {
+        const int key = first_key + static_cast<int>(threadIdx.x) + i;
+        unsigned short loaded;
+        asm volatile("ld.global.u16 %0, [%1];"
+                     : "=h"(loaded)
+                     : "l"(k_gmem + static_cast<long long>(key < keys ? key : keys - 1) * k_row));
+    }
+}
