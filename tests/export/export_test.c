@@ -39,7 +39,7 @@ static void make(const char *folder, const char *name, const char *arguments) {
     assert_runs(
         "make -s -j2 -C %s/%s NVCC=%s/bin/nvcc %s >%s/log 2>&1 || { cat %s/log >&2; exit 1; }",
         folder, name, cuda_home(), arguments, folder, folder);
-    assert_runs("test ! -s %s/log && rm %s/log", folder, folder);
+    assert_runs("cat %s/log >&2; test ! -s %s/log && rm %s/log", folder, folder, folder);
 }
 
 /* True if the linked program contains these bytes of machine code. */
@@ -220,8 +220,8 @@ static void test_shape(void **state) {
     static const struct {
         const char *shape, *refusal;
     } refused[] = {
-        {"B=1 H=2 S=64", "--shape: D is missing: give 64 or 128"},
-        {"B=1 H=2 S=64 D=96", "--shape: D=96: give 64 or 128"},
+        {"B=1 H=2 S=64", "--shape: D is missing: give 32 or 64 or 96 or 128 or 192 or 256"},
+        {"B=1 H=2 S=64 D=48", "--shape: D=48: give 32 or 64 or 96 or 128 or 192 or 256"},
         {"B=0 H=2 S=64 D=64", "--shape: B=0: give 1 to 65535"},
         {"B=two H=2 S=64 D=64", "--shape: B=two: give 1 to 65535"},
         {"B=1 H=2 S=64 D=64 SCALE=-1", "--shape: SCALE=-1: give at least 0"},
@@ -229,8 +229,8 @@ static void test_shape(void **state) {
         {"B=1 B=1", "--shape: B is given twice"},
         {"B", "--shape: \"B\" gives no number: write NAME=NUMBER"},
         {"B=1 H=2 S=64 D=128",
-         "--shape: no kernel takes B=1,H=2,S=64,D=128: there are kernels for D=64,CAUSAL=0,BF16=0 "
-         "(verified: B 1 to 2, H 2 to 8, "},
+         "--shape: no kernel takes B=1,H=2,S=64,D=128: there are kernels for D=64,CAUSAL=0,BF16=0,"
+         "DV=64,WINDOW=0,SOFT_CAP=0,SINKS=0 (verified: B 1 to 2, H 2 to 8, "},
         {"B=1 H=3 H_KV=2 S=64 D=64", "--shape: no kernel takes B=1,H=3,H_KV=2,S=64,D=64: there"},
     };
     struct error error = {0};

@@ -14,29 +14,30 @@
 #define OVER_UNROLL 0 // unroll factor of the mainloop in place of UNROLL
 #endif
 
-// Called at the start of every iteration. A volatile instruction stays though its result is unused.
-DEVICE void inject_pathologies(const element *k_gmem, int k_row, int first_key, int keys) {
+// Called at the start of every iteration. A volatile access or instruction stays though its result is unused.
+DEVICE void inject_pathologies([[maybe_unused]] const element *k_gmem, [[maybe_unused]] int k_row,
+                               [[maybe_unused]] int first_key, [[maybe_unused]] int keys) {
 #pragma unroll 1
     for (int i = 0; i < EXTRA_BARRIERS; ++i)
         __syncthreads();
-    if constexpr (DIVERGENT_PATHS > 0) {
-        constexpr int path_steps = 32; // dependent instructions of a path
+#if DIVERGENT_PATHS > 0
+    constexpr int path_steps = 32; // dependent instructions of a path
 #pragma unroll 1
-        for (int path = 0; path < DIVERGENT_PATHS; ++path)
-            if (threadIdx.x % DIVERGENT_PATHS == path) {
-                u32 number = path;
+    for (int path = 0; path < DIVERGENT_PATHS; ++path)
+        if (threadIdx.x % DIVERGENT_PATHS == path) {
+            u32 number = path;
 #pragma unroll 1
-                for (int i = 0; i < path_steps; ++i)
-                    asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(number));
-            }
-        __syncwarp(); // what follows needs whole warps
-    }
+            for (int i = 0; i < path_steps; ++i)
+                asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(number));
+        }
+    __syncwarp(); // what follows needs whole warps
+#endif
+#if UNCOALESCED_LOADS > 0
 #pragma unroll 1
     for (int i = 0; i < UNCOALESCED_LOADS; ++i) {
         const int key = first_key + static_cast<int>(threadIdx.x) + i;
-        unsigned short loaded;
-        asm volatile("ld.global.u16 %0, [%1];"
-                     : "=h"(loaded)
-                     : "l"(k_gmem + static_cast<long long>(key < keys ? key : keys - 1) * k_row));
+        const long long row = key < keys ? key : keys - 1;
+        *reinterpret_cast<const volatile unsigned short *>(k_gmem + row * k_row);
     }
+#endif
 }
