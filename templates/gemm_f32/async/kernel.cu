@@ -3,8 +3,9 @@
 //   a [M, K]   b [K, N]   c [M, N]   row-major
 //
 // A block computes a tile of C, a thread a register tile of it. Tiles of A and B come to shared
-// memory by asynchronous copies, STAGES - 1 ahead of the multiplication. SPLITS blocks may share
-// the sum of a tile; a second kernel then adds their parts. README.md has the data flow.
+// memory by asynchronous copies, STAGES - 1 ahead of the multiplication, and from there to
+// registers one step of the sum ahead. SPLITS blocks may share the sum of a tile; a second kernel
+// then adds their parts. README.md has the data flow.
 
 #include "lib/cp_async.cuh"
 #include "lib/pdl.cuh"
@@ -219,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
     for (int step = 0; step < stages - 1; ++step)
         copy_step(step);
     cp_async_wait<stages - 2>();
-    __syncthreads(); // the first step is staged
+    __syncthreads();     // the first step is staged
     fragments loaded[2]; // the step of the sum that is multiplied, and the next one
     loaded[0].load(staged[0], 0, row, column);
 
