@@ -158,8 +158,9 @@ DEVICE void multiply(float (&sums)[thread_m][thread_n], const fragments &step) {
             sums[i][j] += step.a[i / width].values[i % width] * step.b[j / width].values[j % width];
 }
 
+// Stores rows of at most `columns` elements, `pitch` apart.
 DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_row,
-                  int first_column, int M, int N) {
+                  int first_column, int M, int columns, int pitch) {
 #pragma unroll
     for (int i = 0; i < thread_m; ++i) {
         const int row = first_row + i / width * threads_m * width + i % width;
@@ -168,16 +169,16 @@ DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_r
 #pragma unroll
         for (int j = 0; j < thread_n; j += width) {
             const int column = first_column + j * threads_n;
-            float *to = c + static_cast<i64>(row) * N + column;
-            if (N % width == 0) {
-                if (column < N)
+            float *to = c + static_cast<i64>(row) * pitch + column;
+            if (pitch % width == 0) {
+                if (column < columns)
                     store_vector<width>(
                         to, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
                 continue;
             }
 #pragma unroll
             for (int e = 0; e < width; ++e)
-                if (column + e < N)
+                if (column + e < columns)
                     to[e] = sums[i][j + e];
         }
     }
@@ -244,37 +245,51 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
             }
         }
     }
-    store(sums, c + static_cast<i64>(blockIdx.y) * M * N, tile_m * block_m + row,
-          tile_n * block_n + column, M, N);
+    // Parts of a sum have rows of whole vectors, so that they are stored as such.
+    const int pitch = splits > 1 ? ceil_div(N, width) * width : N;
+    store(sums, c + static_cast<i64>(blockIdx.y) * M * pitch, tile_m * block_m + row,
+          tile_n * block_n + column, M, N, pitch);
 }
 
-// c[i] = the sum over all splits of partial_c[split][i], for `count` elements.
+// c[m][n] = the sum over all splits of partial_c[split][m][n], whose rows are whole vectors. A
+// thread adds up a vector, or where rows of C are not aligned as many elements, 256 apart.
 #if SPLITS > 1
-extern "C" __global__ void __launch_bounds__(256)
-    gemm_combine(const float *__restrict__ partial_c, float *__restrict__ c, i64 count) {
-    const i64 first = (static_cast<i64>(blockIdx.x) * 256 + threadIdx.x) * width;
-    const bool aligned = count % width == 0;
-    vector<float, width> sum = {};
+constexpr int combine_threads = 256;
+
+extern "C" __global__ void __launch_bounds__(combine_threads)
+    gemm_combine(const float *__restrict__ partial_c, float *__restrict__ c, int M, int N) {
+    const int pitch = ceil_div(N, width) * width;
+    const i64 count = static_cast<i64>(M) * N, part = static_cast<i64>(M) * pitch;
+    const i64 first_of_block = static_cast<i64>(blockIdx.x) * combine_threads * width;
     if constexpr (combine_by_pdl)
         griddepcontrol_wait(); // for the parts
+    if (pitch == N) {
+        const i64 i = first_of_block + threadIdx.x * width;
+        vector<float, width> sum = {};
+        if (i >= count)
+            return;
 #pragma unroll
-    for (int split = 0; split < splits; ++split) {
-        const float *from = partial_c + split * count + first;
-        vector<float, width> part = {};
-        if (aligned && first < count)
-            part = load_vector<width>(from);
+        for (int split = 0; split < splits; ++split) {
+            const vector<float, width> addend = load_vector<width>(partial_c + split * part + i);
 #pragma unroll
-        for (int i = 0; i < width; ++i) {
-            if (!aligned && first + i < count)
-                part.values[i] = from[i];
-            sum.values[i] += part.values[i];
+            for (int e = 0; e < width; ++e)
+                sum.values[e] += addend.values[e];
         }
+        store_vector<width>(c + i, sum);
+        return;
     }
-    if (aligned && first < count)
-        store_vector<width>(c + first, sum);
 #pragma unroll
-    for (int i = 0; i < width; ++i)
-        if (!aligned && first + i < count)
-            c[first + i] = sum.values[i];
+    for (int e = 0; e < width; ++e) {
+        const i64 i = first_of_block + e * combine_threads + threadIdx.x;
+        if (i >= count)
+            return;
+        const u32 row = static_cast<u32>(i) / N; // of 32 bits, which hold i and divide fast
+        const float *from = partial_c + i + static_cast<i64>(row) * (pitch - N);
+        float sum = 0;
+#pragma unroll
+        for (int split = 0; split < splits; ++split)
+            sum += from[split * part];
+        c[i] = sum;
+    }
 }
 #endif
