@@ -3,8 +3,9 @@
 //   a [M, K]   b [K, N]   c [M, N]   row-major
 //
 // A block computes a tile of C, a thread a register tile of it. Tiles of A and B come to shared
-// memory by asynchronous copies, STAGES - 1 ahead of the multiplication. SPLITS blocks may share
-// the sum of a tile; a second kernel then adds their parts. README.md has the data flow.
+// memory by asynchronous copies, STAGES - 1 ahead of the multiplication, and from there to
+// registers one step of the sum ahead. SPLITS blocks may share the sum of a tile; a second kernel
+// then adds their parts. README.md has the data flow.
 
 #include "lib/cp_async.cuh"
 #include "lib/pdl.cuh"
@@ -38,50 +39,101 @@ constexpr int width = 4; // elements per vector
 static_assert(threads_m % lanes_m == 0 && threads_n % lanes_n == 0, "whole warps");
 static_assert(threads * width >= block_n, "the threads copy whole rows of a tile");
 
-// A tile of `rows` by `columns` elements in shared memory. Four elements of padding keep vectors of
-// eight rows in different banks.
-template <int rows, int columns, int padding> struct staged_tile {
-    static constexpr int pitch = columns + padding;
-    static constexpr int row_vectors = columns / width, pass_rows = threads / row_vectors;
-    float elements[rows * pitch];
+static_assert(thread_m % width == 0 && thread_n % width == 0, "fragments are whole vectors");
+static_assert(block_k % (width * unroll) == 0, "a stage is a whole number of unrolled runs");
 
-    DEVICE vector<float, width> at(int row, int column) const {
-        return load_vector<width>(elements + row * pitch + column);
+// A tile of A, column by column, so that a fragment of rows is a vector. A copy moves one element,
+// and eight lanes a sector of a row; four elements of padding keep those lanes in different banks.
+struct tile_of_a {
+    static constexpr int pitch = block_m + 4, lanes_k = 8, pass_rows = threads / lanes_k;
+    float elements[block_k * pitch];
+
+    // Begins to copy the tile from column first_k on. Rows past the end repeat the last one: their
+    // sums are not stored. Columns at or past K become zeros, unless the tile is `whole`.
+    template <bool whole>
+    DEVICE void copy(const float *a, int first_row, int first_k, int M, int K) {
+        const int k = threadIdx.x % lanes_k, thread_row = threadIdx.x / lanes_k;
+        const char *from_k = reinterpret_cast<const char *>(a + first_k + k);
+        const u32 to = smem_address(elements + k * pitch + thread_row);
+#pragma unroll
+        for (int pass = 0; pass < block_m; pass += pass_rows) {
+            if (block_m % pass_rows != 0 && pass + thread_row >= block_m)
+                break;
+            const int row = min(first_row + pass + thread_row, M - 1);
+            const char *from = from_k + static_cast<i64>(row) * (4 * K);
+#pragma unroll
+            for (int more = 0; more < block_k; more += lanes_k) {
+                const bool inside = whole || first_k + k + more < K;
+                const char *source = inside ? from + 4 * more : reinterpret_cast<const char *>(a);
+                cp_async_4(to + 4 * (more * pitch + pass), source, inside);
+            }
+        }
+    }
+};
+
+// A tile of B, row by row.
+struct tile_of_b {
+    float elements[block_k * block_n];
+
+    // Begins to copy the tile from row first_k on. Columns past the end repeat earlier ones.
+    // Aligned rows are copied in vectors.
+    template <bool whole>
+    DEVICE void copy(const float *b, int first_k, int first_column, int K, int N) {
+        if (N % width == 0)
+            copy_vectors<whole, width>(b, first_k, first_column, K, N);
+        else
+            copy_vectors<whole, 1>(b, first_k, first_column, K, N);
     }
 
-    // Begins to copy the tile whose first element is (first_row, first_column) of a matrix with
-    // rows of `row_length`; elements at or past row_end and column_end become zeros. Rows that are
-    // aligned are copied in vectors; of others neighbouring threads copy neighbouring elements.
-    DEVICE void copy(const float *matrix, int first_row, int first_column, int row_end,
-                     int column_end, int row_length) {
-        const int in_row = threadIdx.x % row_vectors;
+    template <bool whole, int copied>
+    DEVICE void copy_vectors(const float *b, int first_k, int first_column, int K, int N) {
+        constexpr int row_threads = min_of(threads, block_n / copied);
+        constexpr int pass_rows = threads / row_threads;
+        const int thread_k = threadIdx.x / row_threads;
+        const int thread_column = threadIdx.x % row_threads * copied;
+        const u32 to = smem_address(elements + thread_k * block_n + thread_column);
 #pragma unroll
-        for (int pass = 0; pass < rows; pass += pass_rows) {
-            const int row = pass + threadIdx.x / row_vectors;
-            if (rows % pass_rows != 0 && row >= rows)
-                break;
-            const float *from =
-                matrix + static_cast<i64>(first_row + row) * row_length + first_column;
-            const int length = first_row + row < row_end ? column_end - first_column : 0;
-            const u32 to = smem_address(elements + row * pitch);
-            if (row_length % width == 0) {
-                const int column = in_row * width;
-                const bool inside = column < length;
-                cp_async_16(to + 4 * column, inside ? from + column : matrix, inside);
-                continue;
-            }
+        for (int more = 0; more < block_n; more += row_threads * copied) {
+            const int column = min(first_column + thread_column + more, N - copied);
+            const char *from_column = reinterpret_cast<const char *>(b + column);
 #pragma unroll
-            for (int column = in_row; column < columns; column += row_vectors) {
-                const bool inside = column < length;
-                cp_async_4(to + 4 * column, inside ? from + column : matrix, inside);
+            for (int pass = 0; pass < block_k; pass += pass_rows) {
+                if (block_k % pass_rows != 0 && pass + thread_k >= block_k)
+                    break;
+                const int k = first_k + pass + thread_k;
+                const bool inside = whole || k < K;
+                const char *from = from_column + static_cast<i64>(inside ? k : 0) * (4 * N);
+                const u32 to_k = to + 4 * (pass * block_n + more);
+                if (copied == width)
+                    cp_async_16(to_k, from, inside);
+                else
+                    cp_async_4(to_k, from, inside);
             }
         }
     }
 };
 
 struct stage {
-    staged_tile<block_m, block_k, 4> a;
-    staged_tile<block_k, block_n, 0> b;
+    tile_of_a a;
+    tile_of_b b;
+};
+
+// What a thread multiplies in one step of the sum.
+struct fragments {
+    vector<float, width> a[thread_m / width], b[thread_n / width];
+
+    // A thread has every threads_m-th vector of rows and every threads_n-th vector of columns, so
+    // that the lanes of a warp read neighbouring vectors.
+    DEVICE void load(const stage &staged, int k, int row, int column) {
+        const float *from_a = staged.a.elements + k * tile_of_a::pitch + row;
+        const float *from_b = staged.b.elements + k * block_n + column;
+#pragma unroll
+        for (int i = 0; i < thread_m / width; ++i)
+            a[i] = load_vector<width>(from_a + i * threads_m * width);
+#pragma unroll
+        for (int j = 0; j < thread_n / width; ++j)
+            b[j] = load_vector<width>(from_b + j * threads_n * width);
+    }
 };
 
 extern __shared__ uint4 stages_smem[];
@@ -98,50 +150,35 @@ DEVICE void pick_tile(int &tile_m, int &tile_n, int M, int N) {
     tile_n = within / height;
 }
 
-// Adds the product of the staged tiles. A thread has every threads_m-th row of the block, so that
-// the lanes of a warp read neighbouring rows of A, and every threads_n-th vector of columns.
-DEVICE void multiply(float (&sums)[thread_m][thread_n], const stage &staged, int row, int column) {
-#pragma unroll unroll
-    for (int first_k = 0; first_k < block_k; first_k += width) {
-        vector<float, width> a[thread_m];
+DEVICE void multiply(float (&sums)[thread_m][thread_n], const fragments &step) {
 #pragma unroll
-        for (int i = 0; i < thread_m; ++i)
-            a[i] = staged.a.at(row + i * threads_m, first_k);
+    for (int i = 0; i < thread_m; ++i)
 #pragma unroll
-        for (int k = 0; k < width; ++k) {
-            vector<float, width> b[thread_n / width];
-#pragma unroll
-            for (int j = 0; j < thread_n / width; ++j)
-                b[j] = staged.b.at(first_k + k, (j * threads_n + column) * width);
-#pragma unroll
-            for (int i = 0; i < thread_m; ++i)
-#pragma unroll
-                for (int j = 0; j < thread_n; ++j)
-                    sums[i][j] += a[i].values[k] * b[j / width].values[j % width];
-        }
-    }
+        for (int j = 0; j < thread_n; ++j)
+            sums[i][j] += step.a[i / width].values[i % width] * step.b[j / width].values[j % width];
 }
 
+// Stores rows of at most `columns` elements, `pitch` apart.
 DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_row,
-                  int first_column, int M, int N) {
+                  int first_column, int M, int columns, int pitch) {
 #pragma unroll
     for (int i = 0; i < thread_m; ++i) {
-        const int row = first_row + i * threads_m;
+        const int row = first_row + i / width * threads_m * width + i % width;
         if (row >= M)
             break;
 #pragma unroll
         for (int j = 0; j < thread_n; j += width) {
             const int column = first_column + j * threads_n;
-            float *to = c + static_cast<i64>(row) * N + column;
-            if (N % width == 0) {
-                if (column < N)
+            float *to = c + static_cast<i64>(row) * pitch + column;
+            if (pitch % width == 0) {
+                if (column < columns)
                     store_vector<width>(
                         to, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
                 continue;
             }
 #pragma unroll
             for (int e = 0; e < width; ++e)
-                if (column + e < N)
+                if (column + e < columns)
                     to[e] = sums[i][j + e];
         }
     }
@@ -154,8 +191,12 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
          int N, int K) {
     stage *staged = reinterpret_cast<stage *>(stages_smem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int row = warp / (threads_n / lanes_n) * lanes_m + lane / lanes_n;
-    const int column = warp % (threads_n / lanes_n) * lanes_n + lane % lanes_n;
+    // Quads of two by two lanes: then each half of a warp reads at most 128 different bytes of A
+    // and of B at once, where a row of lanes would take twice as many cycles for B.
+    const int lane_m = lane / 4 / (lanes_n / 2) * 2 + lane / 2 % 2;
+    const int lane_n = lane / 4 % (lanes_n / 2) * 2 + lane % 2;
+    const int row = (warp / (threads_n / lanes_n) * lanes_m + lane_m) * width;
+    const int column = (warp % (threads_n / lanes_n) * lanes_n + lane_n) * width;
     const int steps = ceil_div(ceil_div(K, block_k), splits);
     const int first_k = static_cast<int>(blockIdx.y) * steps * block_k;
     int tile_m, tile_n;
@@ -165,9 +206,13 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
 
     auto copy_step = [&](int step) {
         const int k = first_k + step * block_k;
-        if (step < steps) {
-            staged[step % stages].a.copy(a, tile_m * block_m, k, M, K, K);
-            staged[step % stages].b.copy(b, k, tile_n * block_n, K, N, N);
+        stage &to = staged[step % stages];
+        if (step < steps && k + block_k <= K) {
+            to.a.copy<true>(a, tile_m * block_m, k, M, K);
+            to.b.copy<true>(b, k, tile_n * block_n, K, N);
+        } else if (step < steps) {
+            to.a.copy<false>(a, tile_m * block_m, k, M, K);
+            to.b.copy<false>(b, k, tile_n * block_n, K, N);
         }
         cp_async_commit(); // perhaps of nothing, so that one group is one step
     };
@@ -175,43 +220,76 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
 #pragma unroll
     for (int step = 0; step < stages - 1; ++step)
         copy_step(step);
-    for (int step = 0; step < steps; ++step) {
-        cp_async_wait<stages - 2>();
-        __syncthreads(); // this step is staged, and the one before has been read
-        copy_step(step + stages - 1);
-        multiply(sums, staged[step % stages], row, column);
-    }
-    store(sums, c + static_cast<i64>(blockIdx.y) * M * N, tile_m * block_m + row,
-          tile_n * block_n + column * width, M, N);
-}
+    cp_async_wait<stages - 2>();
+    __syncthreads();     // the first step is staged
+    fragments loaded[2]; // the step of the sum that is multiplied, and the next one
+    loaded[0].load(staged[0], 0, row, column);
 
-// c[i] = the sum over all splits of partial_c[split][i], for `count` elements.
-#if SPLITS > 1
-extern "C" __global__ void __launch_bounds__(256)
-    gemm_combine(const float *__restrict__ partial_c, float *__restrict__ c, i64 count) {
-    const i64 first = (static_cast<i64>(blockIdx.x) * 256 + threadIdx.x) * width;
-    const bool aligned = count % width == 0;
-    vector<float, width> sum = {};
-    if constexpr (combine_by_pdl)
-        griddepcontrol_wait(); // for the parts
+    constexpr int run = width * unroll; // steps of the sum that are unrolled
+    for (int step = 0; step < steps; ++step) {
+        copy_step(step + stages - 1);
+        const stage &here = staged[step % stages];
+#pragma unroll 1
+        for (int k = 0; k < block_k; k += run) {
 #pragma unroll
-    for (int split = 0; split < splits; ++split) {
-        const float *from = partial_c + split * count + first;
-        vector<float, width> part = {};
-        if (aligned && first < count)
-            part = load_vector<width>(from);
-#pragma unroll
-        for (int i = 0; i < width; ++i) {
-            if (!aligned && first + i < count)
-                part.values[i] = from[i];
-            sum.values[i] += part.values[i];
+            for (int i = 0; i < run; ++i) {
+                fragments &next = loaded[(i + 1) % 2];
+                if (i + 1 < run || k + run < block_k) {
+                    next.load(here, k + i + 1, row, column);
+                } else if (step + 1 < steps) {
+                    cp_async_wait<stages - 2>();
+                    __syncthreads(); // the next step is staged, and this one has been read
+                    next.load(staged[(step + 1) % stages], 0, row, column);
+                }
+                multiply(sums, loaded[i % 2]);
+            }
         }
     }
-    if (aligned && first < count)
-        store_vector<width>(c + first, sum);
+    // Parts of a sum have rows of whole vectors, so that they are stored as such.
+    const int pitch = splits > 1 ? ceil_div(N, width) * width : N;
+    store(sums, c + static_cast<i64>(blockIdx.y) * M * pitch, tile_m * block_m + row,
+          tile_n * block_n + column, M, N, pitch);
+}
+
+// c[m][n] = the sum over all splits of partial_c[split][m][n], whose rows are whole vectors. A
+// thread adds up a vector, or where rows of C are not aligned as many elements, 256 apart.
+#if SPLITS > 1
+constexpr int combine_threads = 256;
+
+extern "C" __global__ void __launch_bounds__(combine_threads)
+    gemm_combine(const float *__restrict__ partial_c, float *__restrict__ c, int M, int N) {
+    const int pitch = ceil_div(N, width) * width;
+    const i64 count = static_cast<i64>(M) * N, part = static_cast<i64>(M) * pitch;
+    const i64 first_of_block = static_cast<i64>(blockIdx.x) * combine_threads * width;
+    if constexpr (combine_by_pdl)
+        griddepcontrol_wait(); // for the parts
+    if (pitch == N) {
+        const i64 i = first_of_block + threadIdx.x * width;
+        vector<float, width> sum = {};
+        if (i >= count)
+            return;
 #pragma unroll
-    for (int i = 0; i < width; ++i)
-        if (!aligned && first + i < count)
-            c[first + i] = sum.values[i];
+        for (int split = 0; split < splits; ++split) {
+            const vector<float, width> addend = load_vector<width>(partial_c + split * part + i);
+#pragma unroll
+            for (int e = 0; e < width; ++e)
+                sum.values[e] += addend.values[e];
+        }
+        store_vector<width>(c + i, sum);
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < width; ++e) {
+        const i64 i = first_of_block + e * combine_threads + threadIdx.x;
+        if (i >= count)
+            return;
+        const u32 row = static_cast<u32>(i) / N; // of 32 bits, which hold i and divide fast
+        const float *from = partial_c + i + static_cast<i64>(row) * (pitch - N);
+        float sum = 0;
+#pragma unroll
+        for (int split = 0; split < splits; ++split)
+            sum += from[split * part];
+        c[i] = sum;
+    }
 }
 #endif

@@ -7,13 +7,14 @@
 // From there rows of y are stored. So both sides move whole vectors, and neighbouring threads
 // neighbouring ones.
 
+#include "lib/row_vectors.cuh"
 #include "lib/types.cuh"
 #include "lib/vector.cuh"
 
 // ---- Genes ----
 
 #if !defined(TILE_ROWS) || !defined(TILE_COLS) || !defined(THREADS) || !defined(VECTOR) ||         \
-    !defined(LAYOUT) || !defined(ORDER) || !defined(F32)
+    !defined(LAYOUT) || !defined(ORDER) || !defined(CACHE) || !defined(F32)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
@@ -22,9 +23,12 @@ constexpr int threads = THREADS;
 constexpr int width = VECTOR; // elements per load and store
 constexpr bool padded = LAYOUT == LAYOUT_PADDED, swapped = LAYOUT == LAYOUT_SWAPPED;
 constexpr bool along_x = ORDER == ORDER_ALONG_X;
+constexpr bool streaming_loads = CACHE == CACHE_STREAMING_LOADS || CACHE == CACHE_STREAMING;
+constexpr bool streaming_stores = CACHE == CACHE_STREAMING_STORES || CACHE == CACHE_STREAMING;
 
 using element = conditional_t<F32, float, f16>;
 using elements = vector<element, width>;
+using bits = vector_bits<sizeof(elements)>::type;
 
 // ---- Derived sizes and shared memory ----
 
@@ -50,41 +54,33 @@ DEVICE elements &tile_vector(int column, int i) {
 
 // ---- Steps ----
 
-// Elements of a row of `length`, the first at `column`: by one load if every row is aligned for it.
-DEVICE elements load_row(const element *row, int column, int length) {
-    elements loaded = {};
-    if (length % width == 0 && column < length)
-        return load_vector<width>(row + column);
-#pragma unroll
-    for (int i = 0; i < width; ++i)
-        if (column + i < length)
-            loaded.values[i] = row[column + i];
-    return loaded;
+DEVICE elements load(const element *from) {
+    if constexpr (streaming_loads)
+        return __builtin_bit_cast(elements, __ldcs(reinterpret_cast<const bits *>(from)));
+    else
+        return load_vector<width>(from);
 }
 
-DEVICE void store_row(element *row, int column, int length, const elements &value) {
-    if (length % width == 0 && column < length) {
-        store_vector<width>(row + column, value);
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < width; ++i)
-        if (column + i < length)
-            row[column + i] = value.values[i];
+DEVICE void store(element *to, const elements &value) {
+    if constexpr (streaming_stores)
+        __stcs(reinterpret_cast<bits *>(to), __builtin_bit_cast(bits, value));
+    else
+        store_vector<width>(to, value);
 }
 
-// Loads the thread's squares of the tile, all before any is used, and writes them transposed.
-DEVICE void load_tile(const element *x, int first_row, int first_column, int ROWS, int COLS) {
+// Loads the thread's squares of the tile, all before any is used, and writes them transposed. Rows
+// of x are aligned. No load is conditional, since after one the compiler takes a vector of halves
+// apart, and so waits for it: beyond x the last row and vector are loaded again, and not stored.
+DEVICE void load_squares(const element *x, int first_row, int first_column, int ROWS, int COLS) {
     elements rows[squares][width];
 #pragma unroll
     for (int s = 0; s < squares; ++s) {
         const int square = s * threads + threadIdx.x;
         const int row = first_row + square / row_squares * width;
-        const int column = first_column + square % row_squares * width;
+        const int column = min(first_column + square % row_squares * width, COLS - width);
 #pragma unroll
         for (int i = 0; i < width; ++i)
-            if (row + i < ROWS)
-                rows[s][i] = load_row(x + static_cast<i64>(row + i) * COLS, column, COLS);
+            rows[s][i] = load(x + static_cast<i64>(min(row + i, ROWS - 1)) * COLS + column);
     }
 #pragma unroll
     for (int s = 0; s < squares; ++s) {
@@ -100,14 +96,43 @@ DEVICE void load_tile(const element *x, int first_row, int first_column, int ROW
     }
 }
 
-DEVICE void store_tile(element *y, int first_row, int first_column, int ROWS, int COLS) {
+// Stores vectors of rows of y, which are aligned.
+DEVICE void store_vectors(element *y, int first_row, int first_column, int ROWS, int COLS) {
+    elements values[squares * width];
 #pragma unroll
     for (int s = 0; s < squares * width; ++s) {
         const int n = s * threads + threadIdx.x;
-        const int column = n / row_vectors, i = n % row_vectors;
-        if (first_column + column < COLS)
-            store_row(y + static_cast<i64>(first_column + column) * ROWS, first_row + i * width,
-                      ROWS, tile_vector(column, i));
+        values[s] = tile_vector(n / row_vectors, n % row_vectors);
+    }
+#pragma unroll
+    for (int s = 0; s < squares * width; ++s) {
+        const int n = s * threads + threadIdx.x;
+        const int column = first_column + n / row_vectors;
+        const int row = first_row + n % row_vectors * width;
+        if (column < COLS && row < ROWS)
+            store(y + static_cast<i64>(column) * ROWS + row, values[s]);
+    }
+}
+
+// The same for rows that are not aligned: neighbouring threads move neighbouring elements. Beyond x
+// the tile is zero.
+DEVICE void load_elements(const element *x, int first_row, int first_column, int ROWS, int COLS) {
+#pragma unroll 8
+    for (int n = threadIdx.x; n < tile_rows * tile_columns; n += threads) {
+        const int i = n / tile_columns, j = n % tile_columns;
+        const bool inside = first_row + i < ROWS && first_column + j < COLS;
+        tile_vector(j, i / width).values[i % width] =
+            inside ? x[static_cast<i64>(first_row + i) * COLS + first_column + j] : element{};
+    }
+}
+
+DEVICE void store_elements(element *y, int first_row, int first_column, int ROWS, int COLS) {
+#pragma unroll 8
+    for (int n = threadIdx.x; n < tile_rows * tile_columns; n += threads) {
+        const int j = n / tile_rows, i = n % tile_rows;
+        if (first_row + i < ROWS && first_column + j < COLS)
+            y[static_cast<i64>(first_column + j) * ROWS + first_row + i] =
+                tile_vector(j, i / width).values[i % width];
     }
 }
 
@@ -120,7 +145,13 @@ extern "C" __global__ void __launch_bounds__(threads)
     const int first_row = (along_x ? tile / tiles_across : tile % tiles_down) * tile_rows;
     const int first_column = (along_x ? tile % tiles_across : tile / tiles_down) * tile_columns;
 
-    load_tile(x, first_row, first_column, ROWS, COLS);
+    if (COLS % width == 0)
+        load_squares(x, first_row, first_column, ROWS, COLS);
+    else
+        load_elements(x, first_row, first_column, ROWS, COLS);
     __syncthreads(); // the tile is in shared memory
-    store_tile(y, first_row, first_column, ROWS, COLS);
+    if (ROWS % width == 0)
+        store_vectors(y, first_row, first_column, ROWS, COLS);
+    else
+        store_elements(y, first_row, first_column, ROWS, COLS);
 }
