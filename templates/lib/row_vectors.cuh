@@ -12,8 +12,7 @@
 
 // The column where the first vector of a row begins: 0, or negative. `width` is a power of two, and
 // the matrix begins at a multiple of a vector.
-template <int width, bool aligned = false>
-DEVICE int first_vector_column(i64 row, int columns) {
+template <int width, bool aligned = false> DEVICE int first_vector_column(i64 row, int columns) {
     return aligned ? 0 : -static_cast<int>(row * columns & (width - 1));
 }
 

@@ -94,11 +94,10 @@ template <bool is_max> DEVICE float row_reduce(float value) {
 
 // ---- The schedule ----
 
-// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has registers
-// for the edges of rows that have none.
+// aligned: COLS is a multiple of the vector, and no vector has elements of two rows.
 template <bool aligned>
-__global__ void __launch_bounds__(threads)
-    softmax_rows(const element *__restrict__ x, element *__restrict__ y, int ROWS, int COLS) {
+DEVICE void rows_of_block(const element *__restrict__ x, element *__restrict__ y, int ROWS,
+                          int COLS) {
     constexpr int stride =
         row_threads * vector; // columns that the threads of a row process per iteration
     const i64 row = static_cast<i64>(blockIdx.x) * block_rows + threadIdx.x / row_threads;
@@ -146,4 +145,12 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll unroll
     for (int column = first_column + cached_vectors * stride; column < end; column += stride)
         scale_and_store(column, exp_values(load_x<aligned>(x_gmem, column, end), row_max));
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    softmax_rows(const element *__restrict__ x, element *__restrict__ y, int ROWS, int COLS) {
+    if (vector == 1 || COLS % vector == 0)
+        rows_of_block<true>(x, y, ROWS, COLS);
+    else
+        rows_of_block<false>(x, y, ROWS, COLS);
 }

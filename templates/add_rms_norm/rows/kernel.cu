@@ -28,7 +28,7 @@ constexpr int row_threads = ROW_THREADS; // threads of a block that share a row
 constexpr int cluster = CLUSTER;         // blocks that share a row
 constexpr int width = VECTOR;            // elements per load
 constexpr int held = HELD;               // vectors of a row that a thread keeps in registers
-constexpr bool loops = CTAS_PER_SM > 0; // over rows
+constexpr bool loops = CTAS_PER_SM > 0;  // over rows
 constexpr int min_ctas = max_of(CTAS_PER_SM, MIN_CTAS);
 constexpr bool ahead = AHEAD; // the next row is loaded before the current one is reduced
 constexpr bool rounded_sums = SUMS == SUMS_ROUNDED;
@@ -149,8 +149,8 @@ DEVICE elements scaled(const elements &x, const elements &weight, float scale) {
 
 // ---- The schedule ----
 
-// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has registers
-// for the edges of rows that have none.
+// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has
+// registers for the edges of rows that have none.
 template <bool aligned>
 __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
     add_rms_norm(element *x, const element *__restrict__ residual,
@@ -187,11 +187,11 @@ __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
 #pragma unroll
         for (int i = 0; i < held; ++i) {
             sums_rmem[i] = add_residual(own.x[i], own.residual[i], squares);
-            store_row_vector<width, stream_stores, aligned>(
-                x + at.start, at.column + i * stride, at.columns, sums_rmem[i].stored);
+            store_row_vector<width, stream_stores, aligned>(x + at.start, at.column + i * stride,
+                                                            at.columns, sums_rmem[i].stored);
         }
 #pragma unroll 1
-            for (int column = at.column + held * stride; column < at.columns; column += stride) {
+        for (int column = at.column + held * stride; column < at.columns; column += stride) {
             const elements old =
                 load_row_vector<width, stream_loads, aligned>(x + at.start, column, at.columns);
             const elements added = load_row_vector<width, stream_loads, aligned>(
@@ -209,9 +209,9 @@ __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
             store_row_vector<width, stream_stores, aligned>(
                 y + at.start, at.column + i * stride, at.columns,
                 scaled(sums_rmem[i], weight_rmem.values[i], scale));
-        // What is not kept is read again, as this thread stored it.
+            // What is not kept is read again, as this thread stored it.
 #pragma unroll 1
-            for (int column = at.column + held * stride; column < at.columns; column += stride)
+        for (int column = at.column + held * stride; column < at.columns; column += stride)
             store_row_vector<width, stream_stores, aligned>(
                 y + at.start, column, at.columns,
                 scaled(load_row_vector<width, false, aligned>(x + at.start, column, at.columns),

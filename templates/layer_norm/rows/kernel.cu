@@ -116,7 +116,8 @@ template <bool aligned> struct row {
 struct column_count {
     float count, inverse;
 
-    explicit DEVICE column_count(int COLS) : count(COLS), inverse(reciprocal_fast(COLS)) {}
+    explicit DEVICE column_count(int COLS) : count(COLS), inverse(reciprocal_fast(COLS)) {
+    }
 
     DEVICE float mean(float sum) const {
         const float quotient = sum * inverse;
@@ -172,8 +173,8 @@ DEVICE elements normalised(const elements &x, const elements &weight, const elem
 
 // ---- The schedule ----
 
-// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has registers
-// for the edges of rows that have none.
+// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has
+// registers for the edges of rows that have none.
 template <bool aligned>
 __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
     layer_norm(const element *__restrict__ x, const element *__restrict__ weight,
@@ -181,9 +182,9 @@ __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
                float EPSILON) {
     const i64 n = static_cast<i64>(blockIdx.x / cluster) * block_rows + threadIdx.x / row_threads;
     const int thread = blockIdx.x % cluster * row_threads + threadIdx.x % row_threads;
-    const row<aligned> own = {
-        x + n * COLS, first_vector_column<width, aligned>(n, COLS) + thread * width,
-        n < ROWS ? COLS : 0};
+    const row<aligned> own = {x + n * COLS,
+                              first_vector_column<width, aligned>(n, COLS) + thread * width,
+                              n < ROWS ? COLS : 0};
     element *y_row = y + n * COLS;
     elements kept[held], weights[held], biases[held];
 
