@@ -2,6 +2,7 @@
 // a cluster. What is reduced is a struct of floats, such as
 //
 //   struct sum_of_row {
+//       static constexpr bool symmetric = true; // a.merge(b) and b.merge(a) give the same bits
 //       float value = 0.0f; // of no element
 //       DEVICE void merge(const sum_of_row &other) { value += other.value; }
 //   };
@@ -28,10 +29,13 @@ template <int width, typename partial> DEVICE partial merge_lanes(partial own) {
         for (float &word : moved.values)
             word = __shfl_xor_sync(full_warp_mask, word, step);
         const partial other = __builtin_bit_cast(partial, moved);
-        // Both lanes merge in one order, so that they get the same bits.
-        partial low = threadIdx.x & step ? other : own;
-        low.merge(threadIdx.x & step ? own : other);
-        own = low;
+        if constexpr (partial::symmetric) {
+            own.merge(other);
+        } else { // both lanes merge in one order, so that they get the same bits
+            partial low = threadIdx.x & step ? other : own;
+            low.merge(threadIdx.x & step ? own : other);
+            own = low;
+        }
     }
     return own;
 }

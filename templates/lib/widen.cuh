@@ -33,4 +33,15 @@ template <> DEVICE float narrow<float>(float value) {
     return value;
 }
 
+// The same of two floats, packed: `low` in bits 0-15, `high` in bits 16-31.
+template <typename element> DEVICE u32 narrow_pair(float low, float high);
+
+template <> DEVICE u32 narrow_pair<f16>(float low, float high) {
+    return pack_half2(low, high);
+}
+
+template <> DEVICE u32 narrow_pair<bf16>(float low, float high) {
+    return pack_bfloat2(low, high);
+}
+
 #endif

@@ -9,6 +9,7 @@
 // of it, add, store x, reduce the squares, and scale what they kept in registers.
 
 #include "lib/math.cuh"
+#include "lib/packed.cuh"
 #include "lib/row_reduce.cuh"
 #include "lib/row_vectors.cuh"
 #include "lib/types.cuh"
@@ -18,7 +19,7 @@
 
 #if !defined(THREADS) || !defined(ROW_THREADS) || !defined(CLUSTER) || !defined(VECTOR) ||         \
     !defined(HELD) || !defined(SUMS) || !defined(CTAS_PER_SM) || !defined(AHEAD) ||                \
-    !defined(WEIGHT) || !defined(STREAMING)
+    !defined(MIN_CTAS) || !defined(WEIGHT) || !defined(STREAMING)
 #error "a gene of add_rms_norm is not defined: see genes in solution.json"
 #endif
 
@@ -27,7 +28,8 @@ constexpr int row_threads = ROW_THREADS; // threads of a block that share a row
 constexpr int cluster = CLUSTER;         // blocks that share a row
 constexpr int width = VECTOR;            // elements per load
 constexpr int held = HELD;               // vectors of a row that a thread keeps in registers
-constexpr int min_ctas = max_of(CTAS_PER_SM, 1);
+constexpr bool loops = CTAS_PER_SM > 0;  // over rows
+constexpr int min_ctas = max_of(CTAS_PER_SM, MIN_CTAS);
 constexpr bool ahead = AHEAD; // the next row is loaded before the current one is reduced
 constexpr bool rounded_sums = SUMS == SUMS_ROUNDED;
 constexpr bool weight_once = WEIGHT == WEIGHT_ONCE, weight_late = WEIGHT == WEIGHT_LATE;
@@ -37,10 +39,7 @@ constexpr bool stream_stores = STREAMING == STREAMING_STORES || STREAMING == STR
 // ---- Derived sizes and shared memory ----
 
 using element = conditional_t<BF16, bf16, f16>;
-using elements = vector<element, width>;
-using kept = conditional_t<rounded_sums, element, float>; // how a thread keeps its sums
-using sums = vector<kept, width>;
-
+using elements = packed<element, width>;
 constexpr int block_rows = threads / row_threads;
 constexpr int stride = cluster * row_threads * width; // columns that a row's threads load at once
 
@@ -51,6 +50,7 @@ constexpr int stride = cluster * row_threads * width; // columns that a row's th
 #endif
 
 struct sum_of_squares {
+    static constexpr bool symmetric = true;
     float value = 0.0f;
 
     DEVICE void merge(const sum_of_squares &other) {
@@ -63,7 +63,7 @@ __shared__ row_reduction<sum_of_squares, threads, row_threads, cluster> reductio
 // ---- Steps ----
 
 // Where a thread works: its row, and its first column there.
-struct place {
+template <bool aligned> struct place {
     i64 start;           // of the row in the matrix
     int column, columns; // a row beyond the last one has no columns
 
@@ -71,20 +71,23 @@ struct place {
         const i64 row = group * block_rows + threadIdx.x / row_threads;
         start = row * COLS;
         columns = row < ROWS ? COLS : 0;
-        column = first_vector_column<width>(row, COLS) + thread * width;
+        column = first_vector_column<width, aligned>(row, COLS) + thread * width;
     }
 };
 
 struct inputs {
     elements x[held], residual[held];
 
-    DEVICE void load(const element *x_gmem, const element *residual_gmem, const place &at) {
+    template <bool aligned>
+    DEVICE void load(const element *x_gmem, const element *residual_gmem,
+                     const place<aligned> &at) {
 #pragma unroll
         for (int i = 0; i < held; ++i) {
             const int column = at.column + i * stride;
-            x[i] = load_row_vector<width, stream_loads>(x_gmem + at.start, column, at.columns);
-            residual[i] =
-                load_row_vector<width, stream_loads>(residual_gmem + at.start, column, at.columns);
+            x[i] = load_row_vector<width, stream_loads, aligned>(x_gmem + at.start, column,
+                                                                 at.columns);
+            residual[i] = load_row_vector<width, stream_loads, aligned>(residual_gmem + at.start,
+                                                                        column, at.columns);
         }
     }
 };
@@ -92,97 +95,128 @@ struct inputs {
 struct weights {
     elements values[held];
 
+    template <bool aligned>
     DEVICE void load(const element *weight_gmem, int first_column, int COLS) {
 #pragma unroll
         for (int i = 0; i < held; ++i)
-            values[i] = load_column_vector<width>(weight_gmem, first_column + i * stride, COLS);
+            values[i] =
+                load_column_vector<width, aligned>(weight_gmem, first_column + i * stride, COLS);
     }
 };
 
-// Replaces x by its sum with the residual, rounded; adds the squares of what is kept.
-DEVICE sums add_residual(elements &x, const elements &residual, sum_of_squares &squares) {
+// What a thread keeps of a vector of sums: floats, or, in half of the registers, what it stores.
+struct sums {
+    float exact[rounded_sums ? 1 : width];
+    elements stored;
+
+    DEVICE float get(int i) const {
+        return rounded_sums ? widen(stored.get(i)) : exact[i];
+    }
+};
+
+// The sums, rounded in `stored`; adds the squares of what is kept.
+DEVICE sums add_residual(const elements &x, const elements &residual, sum_of_squares &squares) {
+    float sum[width];
     sums result;
 #pragma unroll
     for (int i = 0; i < width; ++i) {
-        float sum = widen(x.values[i]) + widen(residual.values[i]);
-        x.values[i] = narrow<element>(sum);
-        if constexpr (rounded_sums)
-            sum = widen(x.values[i]);
-        result.values[i] = narrow<kept>(sum);
-        squares.value += sum * sum;
+        sum[i] = widen(x.get(i)) + widen(residual.get(i));
+        if constexpr (!rounded_sums)
+            result.exact[i] = sum[i];
     }
+    result.stored = elements::rounded(sum);
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+        squares.value += result.get(i) * result.get(i);
     return result;
 }
 
-template <typename value>
-DEVICE elements scaled(const vector<value, width> &x, const elements &weight, float scale) {
-    elements y;
+DEVICE elements scaled(const sums &x, const elements &weight, float scale) {
+    float y[width];
 #pragma unroll
     for (int i = 0; i < width; ++i)
-        y.values[i] = narrow<element>(widen(x.values[i]) * scale * widen(weight.values[i]));
-    return y;
+        y[i] = x.get(i) * scale * widen(weight.get(i));
+    return elements::rounded(y);
+}
+
+DEVICE elements scaled(const elements &x, const elements &weight, float scale) {
+    float y[width];
+#pragma unroll
+    for (int i = 0; i < width; ++i)
+        y[i] = widen(x.get(i)) * scale * widen(weight.get(i));
+    return elements::rounded(y);
 }
 
 // ---- The schedule ----
 
-extern "C" __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
+// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has
+// registers for the edges of rows that have none.
+template <bool aligned>
+__global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
     add_rms_norm(element *x, const element *__restrict__ residual,
                  const element *__restrict__ weight, element *__restrict__ y, int ROWS, int COLS,
                  float EPSILON) {
     const int groups = (ROWS + block_rows - 1) / block_rows; // of rows that a block has at once
     const int step = gridDim.x / cluster, rank = blockIdx.x % cluster;
     const int thread = rank * row_threads + threadIdx.x % row_threads;
+    const float inverse_columns = reciprocal_fast(COLS); // while loads are in flight
     inputs next;
     weights weight_rmem;
 
     reduction_smem.begin();
     if constexpr (weight_once) // rows begin at whole vectors: every row has the same columns
-        weight_rmem.load(weight, thread * width, COLS);
+        weight_rmem.load<aligned>(weight, thread * width, COLS);
     if constexpr (ahead)
-        next.load(x, residual, place(blockIdx.x / cluster, thread, ROWS, COLS));
+        next.load(x, residual, place<aligned>(blockIdx.x / cluster, thread, ROWS, COLS));
     int turn = 0;
     for (int group = blockIdx.x / cluster; group < groups; group += step, ++turn) {
-        const place at(group, thread, ROWS, COLS);
+        const place<aligned> at(group, thread, ROWS, COLS);
         inputs own;
         if constexpr (ahead) {
             own = next;
-            next.load(x, residual, place(static_cast<i64>(group) + step, thread, ROWS, COLS));
+            next.load(x, residual,
+                      place<aligned>(static_cast<i64>(group) + step, thread, ROWS, COLS));
         } else {
             own.load(x, residual, at);
         }
         if constexpr (!weight_once && !weight_late)
-            weight_rmem.load(weight, at.column, COLS);
+            weight_rmem.load<aligned>(weight, at.column, COLS);
 
         sums sums_rmem[held];
         sum_of_squares squares;
 #pragma unroll
         for (int i = 0; i < held; ++i) {
             sums_rmem[i] = add_residual(own.x[i], own.residual[i], squares);
-            store_row_vector<width, stream_stores>(x + at.start, at.column + i * stride, at.columns,
-                                                   own.x[i]);
+            store_row_vector<width, stream_stores, aligned>(x + at.start, at.column + i * stride,
+                                                            at.columns, sums_rmem[i].stored);
         }
+#pragma unroll 1
         for (int column = at.column + held * stride; column < at.columns; column += stride) {
-            elements sum = load_row_vector<width, stream_loads>(x + at.start, column, at.columns);
-            add_residual(
-                sum, load_row_vector<width, stream_loads>(residual + at.start, column, at.columns),
-                squares);
-            store_row_vector<width, false>(x + at.start, column, at.columns, sum);
+            const elements old =
+                load_row_vector<width, stream_loads, aligned>(x + at.start, column, at.columns);
+            const elements added = load_row_vector<width, stream_loads, aligned>(
+                residual + at.start, column, at.columns);
+            store_row_vector<width, false, aligned>(x + at.start, column, at.columns,
+                                                    add_residual(old, added, squares).stored);
         }
         squares = reduction_smem.reduce(squares, turn);
-        const float scale = rsqrt_fast(squares.value / COLS + EPSILON);
+        const float scale = rsqrt_fast(squares.value * inverse_columns + EPSILON);
 
         if constexpr (weight_late)
-            weight_rmem.load(weight, at.column, COLS);
+            weight_rmem.load<aligned>(weight, at.column, COLS);
 #pragma unroll
         for (int i = 0; i < held; ++i)
-            store_row_vector<width, stream_stores>(
+            store_row_vector<width, stream_stores, aligned>(
                 y + at.start, at.column + i * stride, at.columns,
                 scaled(sums_rmem[i], weight_rmem.values[i], scale));
-        // What is not kept is read again, as this thread stored it.
+            // What is not kept is read again, as this thread stored it.
+#pragma unroll 1
         for (int column = at.column + held * stride; column < at.columns; column += stride)
-            store_row_vector<width, stream_stores>(
+            store_row_vector<width, stream_stores, aligned>(
                 y + at.start, column, at.columns,
-                scaled(load_row_vector<width, false>(x + at.start, column, at.columns),
-                       load_column_vector<width>(weight, column, COLS), scale));
+                scaled(load_row_vector<width, false, aligned>(x + at.start, column, at.columns),
+                       load_column_vector<width, aligned>(weight, column, COLS), scale));
+        if constexpr (!loops)
+            break;
     }
 }

@@ -10,6 +10,7 @@
 
 #include "lib/last_block.cuh"
 #include "lib/math.cuh"
+#include "lib/packed.cuh"
 #include "lib/pdl.cuh"
 #include "lib/row_reduce.cuh"
 #include "lib/row_vectors.cuh"
@@ -50,6 +51,7 @@ constexpr int stride = row_threads * width; // logits that a row's threads of a 
 
 // The largest of some logits, and the sum of exp(logit - largest).
 struct exponentials {
+    static constexpr bool symmetric = false;
     float largest = minus_infinity, sum = 0.0f;
 
     // What a sum relative to `from` is multiplied by to be relative to `to`; 1 for -inf and -inf.
@@ -71,7 +73,7 @@ __shared__ row_reduction<exponentials, threads, row_threads, in_cluster ? splits
 
 // Of the vectors at `column` and every stride behind it, one for each load in flight.
 DEVICE exponentials of_batch(const element *row, int column, int end, int VOCABULARY) {
-    vector<element, width> batch[loads];
+    packed<element, width> batch[loads];
 #pragma unroll
     for (int load = 0; load < loads; ++load) {
         const int first = column + load * stride;
@@ -84,13 +86,13 @@ DEVICE exponentials of_batch(const element *row, int column, int end, int VOCABU
     for (int load = 0; load < loads; ++load)
 #pragma unroll
         for (int i = 0; i < width; ++i)
-            of.largest = fmaxf(of.largest, widen(batch[load].values[i]));
+            of.largest = fmaxf(of.largest, widen(batch[load].get(i)));
     const float from = of.largest == minus_infinity ? 0.0f : of.largest;
 #pragma unroll
     for (int load = 0; load < loads; ++load)
 #pragma unroll
         for (int i = 0; i < width; ++i)
-            of.sum += exp2_fast((widen(batch[load].values[i]) - from) * 1.4426950408889634f);
+            of.sum += exp2_fast((widen(batch[load].get(i)) - from) * 1.4426950408889634f);
     return of;
 }
 

@@ -8,6 +8,7 @@
 // they keep in registers. The variance is that of deviations, never a difference of two squares.
 
 #include "lib/math.cuh"
+#include "lib/packed.cuh"
 #include "lib/row_reduce.cuh"
 #include "lib/row_vectors.cuh"
 #include "lib/types.cuh"
@@ -35,7 +36,7 @@ constexpr bool stream_stores = STREAMING == STREAMING_STORES || STREAMING == STR
 // ---- Derived sizes and shared memory ----
 
 using element = conditional_t<F32, float, bf16>;
-using elements = vector<element, width>;
+using elements = packed<element, width>;
 
 constexpr int block_rows = threads / row_threads;
 constexpr int stride = cluster * row_threads * width; // columns that a row's threads load at once
@@ -47,6 +48,7 @@ constexpr int stride = cluster * row_threads * width; // columns that a row's th
 #endif
 
 struct row_sum {
+    static constexpr bool symmetric = true;
     float value = 0.0f;
 
     DEVICE void merge(const row_sum &other) {
@@ -57,6 +59,7 @@ struct row_sum {
 // Of some elements: how many, their mean, and the sum of their squared deviations from it. Two of
 // them merge by Chan's formula, without the cancellation of sums of squares.
 struct row_moments {
+    static constexpr bool symmetric = false;
     float count = 0.0f, mean = 0.0f, squares = 0.0f;
 
     DEVICE void merge(const row_moments &other) {
@@ -74,29 +77,51 @@ __shared__ reduction<conditional_t<merged, row_moments, row_sum>> reduction_smem
 
 // ---- Steps ----
 
-struct row {
+template <bool aligned> struct row {
     const element *x;
     int column, columns; // of the thread's first vector; a row beyond the last one has no columns
 
     // What is not kept is read several times, and stays in the caches.
     DEVICE elements load(int c) const {
-        return load_row_vector<width, false>(x, c, columns);
+        return load_row_vector<width, false, aligned>(x, c, columns);
     }
 
     // Calls `use` with the value of each element that the thread has, kept ones first.
     template <typename function>
     DEVICE void each(const elements (&kept)[held], function use) const {
         auto each_of = [&](const elements &some, int c) {
+            if constexpr (aligned) {
+                if (c < columns)
 #pragma unroll
-            for (int i = 0; i < width; ++i)
-                if (c + i >= 0 && c + i < columns)
-                    use(widen(some.values[i]));
+                    for (int i = 0; i < width; ++i)
+                        use(widen(some.get(i)));
+            } else {
+#pragma unroll
+                for (int i = 0; i < width; ++i)
+                    if (c + i >= 0 && c + i < columns)
+                        use(widen(some.get(i)));
+            }
         };
 #pragma unroll
         for (int i = 0; i < held; ++i)
             each_of(kept[i], column + i * stride);
+#pragma unroll 1
         for (int c = column + held * stride; c < columns; c += stride)
             each_of(load(c), c);
+    }
+};
+
+// Divides by the number of columns, rounded to nearest as the operator is, with what was computed
+// while loads were in flight.
+struct column_count {
+    float count, inverse;
+
+    explicit DEVICE column_count(int COLS) : count(COLS), inverse(reciprocal_fast(COLS)) {
+    }
+
+    DEVICE float mean(float sum) const {
+        const float quotient = sum * inverse;
+        return fmaf(fmaf(-quotient, count, sum), inverse, quotient);
     }
 };
 
@@ -104,24 +129,28 @@ struct statistics {
     float mean, variance;
 };
 
-DEVICE float squared_deviations(const row &of, const elements (&kept)[held], float mean) {
+template <bool aligned>
+DEVICE float squared_deviations(const row<aligned> &of, const elements (&kept)[held], float mean) {
     float squares = 0.0f;
     of.each(kept, [&](float value) { squares += (value - mean) * (value - mean); });
     return squares;
 }
 
 // The mean of a row, then that of its squared deviations.
-DEVICE statistics row_statistics(reduction<row_sum> &sums, const row &of,
-                                 const elements (&kept)[held], int COLS) {
+template <bool aligned>
+DEVICE statistics row_statistics(reduction<row_sum> &sums, const row<aligned> &of,
+                                 const elements (&kept)[held], const column_count &columns) {
     float sum = 0.0f;
     of.each(kept, [&](float value) { sum += value; });
-    const float mean = sums.reduce(row_sum{sum}, 0).value / COLS;
-    return {mean, sums.reduce(row_sum{squared_deviations(of, kept, mean)}, 1).value / COLS};
+    const float mean = columns.mean(sums.reduce(row_sum{sum}, 0).value);
+    const row_sum squares = {squared_deviations(of, kept, mean)};
+    return {mean, columns.mean(sums.reduce(squares, 1).value)};
 }
 
 // Both of each thread's elements, and then of all threads'.
-DEVICE statistics row_statistics(reduction<row_moments> &moments, const row &of,
-                                 const elements (&kept)[held], int COLS) {
+template <bool aligned>
+DEVICE statistics row_statistics(reduction<row_moments> &moments, const row<aligned> &of,
+                                 const elements (&kept)[held], const column_count &columns) {
     float sum = 0.0f, count = 0.0f;
     of.each(kept, [&](float value) {
         sum += value;
@@ -130,60 +159,66 @@ DEVICE statistics row_statistics(reduction<row_moments> &moments, const row &of,
     const float mean = count > 0.0f ? sum / count : 0.0f;
     const row_moments own = {count, mean, squared_deviations(of, kept, mean)};
     const row_moments all = moments.reduce(own, 0);
-    return {all.mean, all.squares / COLS};
+    return {all.mean, columns.mean(all.squares)};
 }
 
 DEVICE elements normalised(const elements &x, const elements &weight, const elements &bias,
                            float mean, float scale) {
-    elements y;
+    float y[width];
 #pragma unroll
     for (int i = 0; i < width; ++i)
-        y.values[i] = narrow<element>(
-            (widen(x.values[i]) - mean) * scale * widen(weight.values[i]) + widen(bias.values[i]));
-    return y;
+        y[i] = (widen(x.get(i)) - mean) * scale * widen(weight.get(i)) + widen(bias.get(i));
+    return elements::rounded(y);
 }
 
 // ---- The schedule ----
 
-extern "C" __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
+// aligned: COLS is a multiple of the vector. The launches select it, so that no thread has
+// registers for the edges of rows that have none.
+template <bool aligned>
+__global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
     layer_norm(const element *__restrict__ x, const element *__restrict__ weight,
                const element *__restrict__ bias, element *__restrict__ y, int ROWS, int COLS,
                float EPSILON) {
     const i64 n = static_cast<i64>(blockIdx.x / cluster) * block_rows + threadIdx.x / row_threads;
     const int thread = blockIdx.x % cluster * row_threads + threadIdx.x % row_threads;
-    const row own = {x + n * COLS, first_vector_column<width>(n, COLS) + thread * width,
-                     n < ROWS ? COLS : 0};
+    const row<aligned> own = {x + n * COLS,
+                              first_vector_column<width, aligned>(n, COLS) + thread * width,
+                              n < ROWS ? COLS : 0};
     element *y_row = y + n * COLS;
     elements kept[held], weights[held], biases[held];
 
     reduction_smem.begin();
 #pragma unroll
     for (int i = 0; i < held; ++i)
-        kept[i] = load_row_vector<width, stream_loads>(own.x, own.column + i * stride, own.columns);
+        kept[i] = load_row_vector<width, stream_loads, aligned>(own.x, own.column + i * stride,
+                                                                own.columns);
     auto load_weights = [&](int i) {
         const int column = own.column + i * stride;
-        weights[i] = load_column_vector<width>(weight, column, COLS);
-        biases[i] = load_column_vector<width>(bias, column, COLS);
+        weights[i] = load_column_vector<width, aligned>(weight, column, COLS);
+        biases[i] = load_column_vector<width, aligned>(bias, column, COLS);
     };
     if constexpr (weight_early)
 #pragma unroll
         for (int i = 0; i < held; ++i)
             load_weights(i);
 
-    const statistics of_row = row_statistics(reduction_smem, own, kept, COLS);
+    const statistics of_row = row_statistics(reduction_smem, own, kept, column_count(COLS));
     const float scale = rsqrt_fast(of_row.variance + EPSILON);
 
+    if constexpr (!weight_early)
 #pragma unroll
-    for (int i = 0; i < held; ++i) {
-        if constexpr (!weight_early)
+        for (int i = 0; i < held; ++i)
             load_weights(i);
-        store_row_vector<width, stream_stores>(
+#pragma unroll
+    for (int i = 0; i < held; ++i)
+        store_row_vector<width, stream_stores, aligned>(
             y_row, own.column + i * stride, own.columns,
             normalised(kept[i], weights[i], biases[i], of_row.mean, scale));
-    }
+#pragma unroll 1
     for (int c = own.column + held * stride; c < own.columns; c += stride)
-        store_row_vector<width, stream_stores>(
+        store_row_vector<width, stream_stores, aligned>(
             y_row, c, own.columns,
-            normalised(own.load(c), load_column_vector<width>(weight, c, COLS),
-                       load_column_vector<width>(bias, c, COLS), of_row.mean, scale));
+            normalised(own.load(c), load_column_vector<width, aligned>(weight, c, COLS),
+                       load_column_vector<width, aligned>(bias, c, COLS), of_row.mean, scale));
 }
