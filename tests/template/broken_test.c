@@ -245,11 +245,11 @@ static void a_mistake_has_a_place_and_a_remedy(void **state) {
          "take_columns/template.json:35: reference.answers[0].case: ROWS is missing (rows)"},
         /* tolerance, magnitude */
         {"mean_of_sines", "template.json", "\"absolute\": 2e-3", "\"absolut\": 2e-3",
-         "mean_of_sines/template.json:25: tensors.y.tolerance.absolut: unknown key; did you mean "
+         "mean_of_sines/template.json:21: tensors.y.tolerance.absolut: unknown key; did you mean "
          "\"absolute\"?"},
         {"mean_of_sines", "template.json", "\"absolute\": 2e-3",
          "\"absolute\": 2e-3, \"matched\": 2",
-         "mean_of_sines/template.json:25: tensors.y.tolerance.matched: must be more than 0 and at "
+         "mean_of_sines/template.json:21: tensors.y.tolerance.matched: must be more than 0 and at "
          "most 1: the share of elements that agree"},
         {"mean_loss", "template.json", "\"magnitude\": \"loss_magnitude\"",
          "\"magnitude\": \"labels\"",
@@ -266,17 +266,17 @@ static void a_mistake_has_a_place_and_a_remedy(void **state) {
          "TILE>"},
         {"heat_steps", "template.json", "\"swap\": [[\"other\", \"y\"]]",
          "\"swap\": [[\"y\", \"other\"]]",
-         "heat_steps/template.json:55: launches[0].swap[0]: the last round writes the second "
+         "heat_steps/template.json:51: launches[0].swap[0]: the last round writes the second "
          "tensor, which would leave the result in a workspace: write [\"other\", \"y\"]"},
         {"heat_steps", "template.json", "\"swap\": [[\"other\", \"y\"]]",
          "\"swap\": [[\"x\", \"y\"]]",
-         "heat_steps/template.json:55: launches[0].swap[0][0]: x is an input: only workspaces and "
+         "heat_steps/template.json:51: launches[0].swap[0][0]: x is an input: only workspaces and "
          "outputs change places"},
         {"heat_steps", "template.json", "\"repeat\": \"ROUNDS\"", "\"repeat\": \"ROUND\"",
-         "heat_steps/template.json:38: launches[0].repeat: column 1: unknown name 'ROUND'; the "
+         "heat_steps/template.json:34: launches[0].repeat: column 1: unknown name 'ROUND'; the "
          "nearest is 'ROUNDS'"},
         {"heat_steps", "template.json", "\"operations\": \"4", "\"operations\": \"ROUND * 4",
-         "heat_steps/template.json:87: operations: ROUND is the number of a round: only launches "
+         "heat_steps/template.json:83: operations: ROUND is the number of a round: only launches "
          "of a \"repeat\" know it"},
         /* genes */
         {"newton_root", "template.json", "\"text\": true", "\"text\": [\"float\"]",
@@ -300,7 +300,7 @@ static void a_mistake_has_a_place_and_a_remedy(void **state) {
         /* objective */
         {"mean_of_sines", "template.json", "\"objective\": \"operations / us\"",
          "\"objective\": \"operations\"",
-         "mean_of_sines/template.json:64: objective: must be \"operations / us\" or \"bytes / "
+         "mean_of_sines/template.json:60: objective: must be \"operations / us\" or \"bytes / "
          "us\", which a search makes as large as it can, or \"us\", which it makes small: write "
          "other work as \"operations\""},
     };
