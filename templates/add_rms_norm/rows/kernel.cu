@@ -209,6 +209,7 @@ __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
             store_row_vector<width, stream_stores, aligned>(
                 y + at.start, at.column + i * stride, at.columns,
                 scaled(sums_rmem[i], weight_rmem.values[i], scale));
+
         // What is not kept is read again, as this thread stored it.
 #pragma unroll 1
         for (int column = at.column + held * stride; column < at.columns; column += stride)
