@@ -209,11 +209,11 @@ __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
             store_row_vector<width, stream_stores, aligned>(
                 y + at.start, at.column + i * stride, at.columns,
                 scaled(sums_rmem[i], weight_rmem.values[i], scale));
-            // What is not kept is read again, as this thread stored it.
 #pragma unroll 1
         for (int column = at.column + held * stride; column < at.columns; column += stride)
             store_row_vector<width, stream_stores, aligned>(
                 y + at.start, column, at.columns,
+                // What is not kept is read again, as this thread stored it.
                 scaled(load_row_vector<width, false, aligned>(x + at.start, column, at.columns),
                        load_column_vector<width, aligned>(weight, column, COLS), scale));
         if constexpr (!loops)
