@@ -167,10 +167,9 @@ static int show(const struct cases_request *request, const struct tally *tally,
     }
     if (write_config(request, tally, kept, error) < 0)
         return -1;
-    log_info(
-        "written: `evotile try %s` checks %s, `evotile run %s` searches a champion for %s",
-        request->out, request->joint ? "them" : "the first case", request->out,
-        request->joint ? "all, by their weights" : "each");
+    log_info("written: `evotile try %s` checks %s, `evotile run %s` searches a champion for %s",
+             request->out, request->joint ? "them" : "the first case", request->out,
+             request->joint ? "all, by their weights" : "each");
     return 0;
 }
 

@@ -52,7 +52,7 @@ struct config {
     struct shape cases[CASES_MAX];
     double weights[CASES_MAX]; /* of the cases: 1 each */
     bool weighted;             /* a case has a "weight" */
-    int held_out_count; /* cases on which only champions are verified */
+    int held_out_count;        /* cases on which only champions are verified */
     struct shape held_out[CASES_MAX];
     int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_LIMIT */
     bool limited_range;   /* genomes with a limited input range are valid: true */

@@ -279,8 +279,8 @@ static void report_timing(struct evaluation *evaluation, const struct timing_pla
     if (cold > 0)
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
                        "%.3f %s warm, %.3f us cold, %d and %d samples per case in %d placement%s",
-                       outcome->score_us, unit, outcome_mean(outcome, cold_us), warm,
-                       cold, timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
+                       outcome->score_us, unit, outcome_mean(outcome, cold_us), warm, cold,
+                       timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
     else
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
                        "%.3f %s%s, %d sample%s per case", outcome->score_us, unit,

@@ -183,8 +183,8 @@ double outcome_placement_spread(const struct outcome *outcome);
 
 /* Sets the weights of the cases, one each; NULL: all are equal. */
 void outcome_set_weights(struct outcome *outcome, const double *weights);
-/* The geometric mean, by the weights of the cases, of a figure of each case. NaN, not a BUG, without
-   cases or if a figure is not positive, as a store may hold it. */
+/* The geometric mean, by the weights of the cases, of a figure of each case. NaN, not a BUG,
+   without cases or if a figure is not positive, as a store may hold it. */
 double outcome_mean(const struct outcome *outcome, const double *figures);
 /* Microseconds a call by the warm medians, the geometric mean over the cases. NaN if one of them
    was not timed. */

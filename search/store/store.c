@@ -59,8 +59,7 @@ static int load_weights(struct store *store, struct error *error) {
             status = database_damaged(store, error, "the weights of its cases are no numbers");
             break;
         }
-        store->weights =
-            xgrow(store->weights, (size_t)store->weight_count, sizeof *store->weights);
+        store->weights = xgrow(store->weights, (size_t)store->weight_count, sizeof *store->weights);
         store->weights[store->weight_count++] = weight;
     }
     free(text);

@@ -292,12 +292,12 @@ static void weights(void **state) {
         {CASES("joint", "", ", \"weight\": NaN", ""), "c.json:3: "},
         {CASES("joint", "", ", \"weight\": \"2\"", ""),
          "c.json:3: cases[1].weight: must be a number"},
-        {CASES("joint", "", ", \"wieght\": 2", ""), "c.json:3: cases[1]: unknown key"},
+        {CASES("joint", "", ", \"wieght\": 2", ""),
+         "c.json:3: cases[1].wieght: unknown key; did you mean \"weight\"?"},
         {"{ \"template\": \"softmax_rows\", \"cases\": [{ \"ROWS\": 2, \"COLS\": 3 },\n"
          "{ \"ROWS\": 2, \"COLS\": 3, \"weight\": 2 }] }",
          "c.json:2: cases[1]: is the same as cases[0]"},
-        {CASES("joint", "", "",
-               ", \"held_out\": [\n{ \"ROWS\": 8, \"COLS\": 3, \"weight\": 2 }]"),
+        {CASES("joint", "", "", ", \"held_out\": [\n{ \"ROWS\": 8, \"COLS\": 3, \"weight\": 2 }]"),
          "c.json:4: held_out[0]"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {

@@ -243,8 +243,8 @@ static void cases_have_equal_weight(void **state) {
                      DUEL_UNDECIDED);
 }
 
-/* One kernel is 1.5 % faster in one case and 1.5 % slower in another: the weights decide, as they do
-   in a score. */
+/* One kernel is 1.5 % faster in one case and 1.5 % slower in another: the weights decide, as they
+   do in a score. */
 static void weights_decide(void **state) {
     (void)state;
     double worst;

@@ -246,7 +246,7 @@ int main(void) {
                                        cmocka_unit_test(cases_are_replaced_and_moved),
                                        cmocka_unit_test(conditions_are_printed),
                                        cmocka_unit_test(energy_is_a_mean_over_cases),
-        cmocka_unit_test(means_are_by_weights),
+                                       cmocka_unit_test(means_are_by_weights),
                                        cmocka_unit_test(the_largest_spread_over_placements_counts),
                                        cmocka_unit_test(tables_list_every_field),
                                        cmocka_unit_test(fields_are_distinct),
