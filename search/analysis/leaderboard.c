@@ -3,7 +3,6 @@
 
 #include "analysis/front.h"
 #include "base/memory.h"
-#include "base/statistics.h"
 #include "run/default_trial.h"
 #include "run/run_dir.h"
 
@@ -118,14 +117,6 @@ static struct row_figures case_figures(const struct leaderboard *board,
     };
 }
 
-/* The geometric mean. NaN, not BUG, if a store holds a value without a logarithm. */
-static double geometric_mean_or_nan(const double *values, int count) {
-    for (int i = 0; i < count; i++)
-        if (!(values[i] > 0))
-            return NAN;
-    return count > 0 ? statistics_geometric_mean(values, count) : NAN;
-}
-
 /* The fields that are aggregated over cases as geometric means. */
 static const size_t averaged_fields[] = {
     offsetof(struct row_figures, p50_us),  offsetof(struct row_figures, p90_us),
@@ -156,7 +147,7 @@ static struct row_figures goal_figures(const struct leaderboard *board,
         double values[CASES_MAX];
         for (int i = 0; i < outcome->case_count; i++)
             values[i] = *figure_at(&each[i], averaged_fields[k]);
-        *figure_at(&all, averaged_fields[k]) = geometric_mean_or_nan(values, outcome->case_count);
+        *figure_at(&all, averaged_fields[k]) = outcome_mean(outcome, values);
     }
     const struct store_trial *first = board->first;
     if (first != NULL && first->outcome != NULL && first->outcome->verdict == VERDICT_OK)

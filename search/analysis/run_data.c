@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/statistics.h"
 #include "base/strbuf.h"
 #include "config/config.h"
 #include "run/predictions.h"
@@ -43,17 +42,15 @@ static void names_release(struct names *names) {
 
 static void fill_cases(struct trial_row *row, const struct outcome *outcome) {
     double tflops[CASES_MAX];
-    bool known = outcome->case_count > 0;
     int ctas = 0;
     for (int i = 0; i < outcome->case_count; i++) {
         const struct case_outcome *it = &outcome->cases[i];
         tflops[i] = it->tflops;
-        known = known && it->tflops > 0;
         ctas = i == 0 || it->ctas < ctas ? it->ctas : ctas;
         if (i == 0 || it->errors.relative_l2 > row->relative_l2)
             row->relative_l2 = it->errors.relative_l2;
     }
-    row->tflops = known ? statistics_geometric_mean(tflops, outcome->case_count) : NAN;
+    row->tflops = outcome_mean(outcome, tflops);
     row->resources[RESOURCE_CTAS] = (float)ctas;
 }
 

@@ -40,16 +40,24 @@ void statistics_median_interval(const double *samples, int count, double *low, d
     *high = statistics_percentile(samples, count, 100 - share);
 }
 
-double statistics_geometric_mean(const double *values, int count) {
+double statistics_weighted_geometric_mean(const double *values, const double *weights, int count) {
     if (count < 1)
         BUG("the mean of %d values", count);
-    double sum = 0;
+    double sum = 0, total = 0;
     for (int i = 0; i < count; i++) {
+        const double weight = weights != NULL ? weights[i] : 1;
         if (!(values[i] > 0 && isfinite(values[i])))
             BUG("value %d of a geometric mean is %g", i, values[i]);
-        sum += log(values[i]);
+        if (!(weight > 0 && isfinite(weight)))
+            BUG("weight %d of a geometric mean is %g", i, weight);
+        sum += weight * log(values[i]);
+        total += weight;
     }
-    return exp(sum / count);
+    return exp(sum / total);
+}
+
+double statistics_geometric_mean(const double *values, int count) {
+    return statistics_weighted_geometric_mean(values, NULL, count);
 }
 
 static double arithmetic_mean(const double *values, int count) {

@@ -28,6 +28,8 @@ void statistics_median_interval(const double *samples, int count, double *low, d
 
 /* exp(mean(log x)); every value is positive. */
 double statistics_geometric_mean(const double *values, int count);
+/* exp(sum(w log x) / sum(w)); every weight is positive. NULL: all weights are equal. */
+double statistics_weighted_geometric_mean(const double *values, const double *weights, int count);
 
 /* A bootstrap confidence interval of the mean of the distribution that the values were drawn from,
    at the given confidence (0.99): percentiles of the means of `resamples` draws of `count` values

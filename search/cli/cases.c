@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "render/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct cases_request {
     const char *template; /* as it was given */
     const char *csv, *torch, *out, *templates, *device;
     int64_t top;
-    bool json;
+    bool joint, json;
 };
 
 /* ---- the config ---- */
@@ -34,17 +35,24 @@ static int name_template(const struct cases_request *request, char name[PATH_SIZ
     return status;
 }
 
-/* "ROWS=64,COLS=100" as { "ROWS": 64, "COLS": 100 }. */
+/* A config has no weight of 0, and a share may be one, or nearly. */
+static double weight_of(const struct tally_case *one) {
+    const double least = 0.001;
+    return fmax(100 * one->share, least);
+}
+
+/* "ROWS=64,COLS=100" as { "ROWS": 64, "COLS": 100, "weight": 1.5 }. */
 static void print_case(const struct tally *tally, const struct tally_case *one,
                        struct strbuf *text) {
     char shape[CASE_NAME_SIZE], *rest = shape, *item;
     template_print_shape(tally->template, &one->shape, shape);
+    const bool bare = *shape == '\0'; /* every dimension has its default */
     strbuf_print(text, "{");
     for (bool first = true; (item = strsep(&rest, ",")) != NULL && *item != '\0'; first = false) {
         const char *name = strsep(&item, "=");
         strbuf_print(text, "%s \"%s\": %s", first ? "" : ",", name, item);
     }
-    strbuf_print(text, " }");
+    strbuf_print(text, "%s \"weight\": %.4g }", bare ? "" : ",", weight_of(one));
 }
 
 static int write_config(const struct cases_request *request, const struct tally *tally, int kept,
@@ -58,7 +66,8 @@ static int write_config(const struct cases_request *request, const struct tally 
                  request->csv != NULL ? request->csv : request->torch);
     strbuf_print(&text, "  \"template\": ");
     strbuf_add_quoted(&text, name);
-    strbuf_print(&text, ",\n  \"objective\": \"per_case\",\n  \"cases\": [\n");
+    strbuf_print(&text, ",\n  \"objective\": \"%s\",\n  \"cases\": [\n",
+                 request->joint ? "joint" : "per_case");
     for (int i = 0; i < kept; i++) {
         strbuf_print(&text, "    ");
         print_case(tally, &tally->cases[i], &text);
@@ -158,10 +167,9 @@ static int show(const struct cases_request *request, const struct tally *tally,
     }
     if (write_config(request, tally, kept, error) < 0)
         return -1;
-    log_info(
-        "written: `evotile try %s` checks the first case, `evotile run %s` searches a champion "
-        "for each",
-        request->out, request->out);
+    log_info("written: `evotile try %s` checks %s, `evotile run %s` searches a champion for %s",
+             request->out, request->joint ? "them" : "the first case", request->out,
+             request->joint ? "all, by their weights" : "each");
     return 0;
 }
 
@@ -198,6 +206,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &request.torch),
         OPTION("top", "N", "keep the N cases with most of the time (default 64)", &request.top),
         OPTION("out", "FILE", "write a config with the cases", &request.out),
+        OPTION("joint", NULL, "the config has one champion for all cases, by their weights",
+               &request.joint),
         OPTION("device", "SPEC",
                "whose published figures give the least times (default emulated:sm_90)",
                &request.device),
@@ -215,6 +225,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     else if (request.top < 1 || request.top > CASES_MAX)
         status =
             error_input(&error, "--top is from 1 to %d, the most cases of a config", CASES_MAX);
+    else if (request.joint && request.out == NULL)
+        status = error_input(&error, "--joint is of the config that --out FILE.json writes");
     else
         status = make_cases(&request, &error);
     return status < 0 ? error_report(&error) : STATUS_DONE;

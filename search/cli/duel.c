@@ -34,8 +34,10 @@ struct duel_output {
     cJSON *rows;
     struct table *table;
     char b[256];            /* name of B for the output */
-    double log_speedup_sum; /* sum over the cases of log(time of B / time of A) */
+    double log_speedup_sum; /* over the cases, of their weight * log(time of B / time of A) */
+    double weight_sum;
     int cases;
+    bool weighted;
     bool predicted;
 };
 
@@ -65,7 +67,10 @@ static void add_case_row(struct duel_output *output, const struct record_compari
               timing->p90_us, tflops, info->tensor_tflops > 0 ? tflops / info->tensor_tflops : NAN,
               comparison->baseline ? timing->against : comparison->b.text, timing->rival_p50_us,
               timing->rival_p90_us, 1 / timing->ratio, 1 / timing->high, 1 / timing->low);
-    output->log_speedup_sum += log(1 / timing->ratio);
+    const double weight = timed->weight > 0 ? timed->weight : 1;
+    output->log_speedup_sum += weight * log(1 / timing->ratio);
+    output->weight_sum += weight;
+    output->weighted = output->weighted || timed->weight > 0;
     output->cases++;
 }
 
@@ -175,8 +180,9 @@ static void print_table(const struct duel_output *output,
     putchar('\n');
     table_print(output->table, output->markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     if (output->cases > 1)
-        printf("\nspeedup of A over B, geometric mean of %d cases: %.3f\n", output->cases,
-               exp(output->log_speedup_sum / output->cases));
+        printf("\nspeedup of A over B, geometric mean of %d cases%s: %.3f\n", output->cases,
+               output->weighted ? " by their weights" : "",
+               exp(output->log_speedup_sum / output->weight_sum));
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {

@@ -64,8 +64,27 @@ static int read_fields(struct config *config, const struct json *object,
 
 /* ---- sections ---- */
 
+/* A weight is a share of time or a number of calls; beyond these limits it is a typing error. */
+static const double weight_min = 1e-6, weight_max = 1e6;
+
+static int read_weight(struct config *config, const struct json *value, double *weight,
+                       struct error *error) {
+    struct json given;
+    *weight = 1;
+    if (!json_find(value, "weight", &given))
+        return 0;
+    config->weighted = true;
+    if (json_number(&given, weight, error) < 0)
+        return -1;
+    return *weight >= weight_min && *weight <= weight_max
+               ? 0
+               : json_error(&given, error, "must lie between %g and %g", weight_min, weight_max);
+}
+
+/* `weights`: NULL if the cases have none. */
 static int read_case_list(struct config *config, const struct json *list,
-                          struct shape shapes[CASES_MAX], int *count, struct error *error) {
+                          struct shape shapes[CASES_MAX], double *weights, int *count,
+                          struct error *error) {
     if (json_is_array(list, error) < 0)
         return -1;
     *count = json_count(list);
@@ -73,7 +92,10 @@ static int read_case_list(struct config *config, const struct json *list,
         return json_error(list, error, "must have 1 to %d cases", CASES_MAX);
     for (int c = 0; c < *count; c++) {
         struct json value = json_at(list, c);
-        if (template_read_shape(config->shapes, &value, NULL, &shapes[c], error) < 0)
+        if ((weights != NULL
+                 ? template_read_case(config->shapes, &value, "weight", &shapes[c], error)
+                 : template_read_shape(config->shapes, &value, NULL, &shapes[c], error)) < 0 ||
+            (weights != NULL && read_weight(config, &value, &weights[c], error) < 0))
             return -1;
         for (int other = 0; other < c; other++)
             if (memcmp(&shapes[other], &shapes[c], sizeof(struct shape)) == 0)
@@ -103,16 +125,18 @@ static int read_cases(struct config *config, const struct json *root, struct err
     struct json list;
     if (config->shapes->dimension_count == 0 && !json_find(root, "cases", &list)) {
         config->case_count = 1; /* without dimensions there is no other */
+        config->weights[0] = 1;
         return 0;
     }
     if (json_require(root, "cases", &list, error) < 0 ||
-        read_case_list(config, &list, config->cases, &config->case_count, error) < 0)
+        read_case_list(config, &list, config->cases, config->weights, &config->case_count, error) <
+            0)
         return -1;
     if (config_goal_count(config) > GOALS_MAX)
         return json_error(&list, error, "more than %d cases times solutions", GOALS_MAX);
     if (!json_find(root, "held_out", &list))
         return 0;
-    if (read_case_list(config, &list, config->held_out, &config->held_out_count, error) < 0)
+    if (read_case_list(config, &list, config->held_out, NULL, &config->held_out_count, error) < 0)
         return -1;
     for (int c = 0; c < config->held_out_count; c++) {
         struct json value = json_at(&list, c);

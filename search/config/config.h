@@ -50,7 +50,9 @@ struct config {
     enum minimised minimise; /* latency; scores and budgets are in its unit */
     int case_count;
     struct shape cases[CASES_MAX];
-    int held_out_count; /* cases on which only champions are verified */
+    double weights[CASES_MAX]; /* of the cases: 1 each */
+    bool weighted;             /* a case has a "weight" */
+    int held_out_count;        /* cases on which only champions are verified */
     struct shape held_out[CASES_MAX];
     int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_LIMIT */
     bool limited_range;   /* genomes with a limited input range are valid: true */
@@ -111,6 +113,9 @@ int config_genome_goal(const struct config *config, const struct device_info *de
                        const char *named, const char **genes, int *chosen, struct error *error);
 /* The cases of a goal: `*count` of them, starting with index `*first`. */
 void config_goal_cases(const struct config *config, int goal, int *first, int *count);
+/* The weights in scores over several cases, of a joint goal; NULL: all are equal, as without a
+   "weight". */
+const double *config_weights(const struct config *config);
 /* "B=2,H=8,S=512" or "all 12 cases". */
 void config_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 /* The same with the solution if it has rivals: "B=2,H=8,S=512, tiled". */

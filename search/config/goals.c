@@ -19,6 +19,10 @@ int config_goal_count(const struct config *config) {
     return (config->objective == OBJECTIVE_JOINT ? 1 : config->case_count) * config_rivals(config);
 }
 
+const double *config_weights(const struct config *config) {
+    return config->weighted && config->objective == OBJECTIVE_JOINT ? config->weights : NULL;
+}
+
 void config_goal_cases(const struct config *config, int goal, int *first, int *count) {
     const bool joint = config->objective == OBJECTIVE_JOINT;
     *first = joint ? 0 : goal / config_rivals(config);

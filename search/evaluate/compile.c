@@ -92,8 +92,9 @@ static void join_options(const struct compile_options *options, char *text, size
 static void fill_key(struct compiler *compiler, const struct template *template,
                      const struct trial_request *request, const struct compile_options *options,
                      struct key *key) {
-    char text[CASES_MAX * (CASE_NAME_SIZE + 1)];
+    char text[CASES_MAX * (CASE_NAME_SIZE + 32)];
     char name[GENOME_TEXT_SIZE];
+    const double *weights = compiler->settings->weights;
     char hash[HASH_TEXT_SIZE];
     size_t used = 0;
     genome_print(&request->genome, template->space, name);
@@ -105,6 +106,8 @@ static void fill_key(struct compiler *compiler, const struct template *template,
     for (int c = 0; c < template->case_count; c++) {
         template_print_shape(template, &template->cases[c], name);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", c > 0 ? ";" : "", name);
+        if (weights != NULL) /* the score depends on them */
+            used += (size_t)snprintf(text + used, sizeof text - used, " x %.15g", weights[c]);
     }
     key_set(key, KEY_CASES, text);
     trial_key_set_environment(key, &compiler->device, nvrtc_version(compiler->nvrtc),

@@ -208,6 +208,17 @@ static double mean_log(const double *log_ratios, int count) {
     return sum / count;
 }
 
+/* Of the logarithms of one block of each case. */
+static double mean_over_cases(const struct duel *duel, int block) {
+    const double *weights = duel->settings.weights;
+    double mean = 0, total = 0;
+    for (int c = 0; c < duel->case_count; c++)
+        total += weights != NULL ? weights[c] : 1;
+    for (int c = 0; c < duel->case_count; c++)
+        mean += (weights != NULL ? weights[c] : 1) * duel->log_ratios[c][block] / total;
+    return mean;
+}
+
 double duel_case_ratio(const struct duel *duel, int case_index) {
     return exp(mean_log(duel->log_ratios[case_index], duel->counts[case_index]));
 }
@@ -258,11 +269,8 @@ bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
     double worst;
     const struct duel_settings *settings = &duel->settings;
     int count = duel->counts[0];
-    for (int b = 0; b < count; b++) {
-        log_ratios[b] = 0;
-        for (int c = 0; c < duel->case_count; c++)
-            log_ratios[b] += duel->log_ratios[c][b] / duel->case_count;
-    }
+    for (int b = 0; b < count; b++)
+        log_ratios[b] = mean_over_cases(duel, b);
     duel_worst_case(duel, &worst);
     *outcome = (struct duel_outcome){
         .result = DUEL_UNDECIDED, .blocks = count, .ratio = exp(mean_log(log_ratios, count))};

@@ -5,7 +5,7 @@
  * affects both equally; its ratio is the median of B's samples over the median of A's. Blocks come
  * in rounds. Both candidates are captured again for each round, because two graphs of the same
  * kernel differ steadily by some 0.1 %. After each round the geometric mean of the ratios, over
- * cases and blocks, has a 99 % bootstrap interval:
+ * cases (by their weights) and blocks, has a 99 % bootstrap interval:
  *   wholly below 1 - margin                 the challenger won, unless one of the cases is slower
  *                                           than the champion's by more than the tolerance
  *   wholly above 1 + margin                 it lost
@@ -48,6 +48,7 @@ struct duel_settings {
     bool rests;       /* pause after each segment as long as it took, so that the power limit is not
                          reached */
     struct clock_monitor *clock_monitor;
+    const double *weights; /* of the cases in the mean of their ratios; NULL: all are equal */
     double work_ratio[CASES_MAX]; /* of a case: the champion's work in a call / the challenger's, by
                                      which ratios of times are multiplied; 0: both do the same */
 };

@@ -346,6 +346,7 @@ static struct duel_settings duel_settings_of(const struct evaluation *evaluation
         .seed = evaluation->request->seed,
         .rests = has_long_calls(evaluation) && timing->regime == REGIME_BOOST,
         .clock_monitor = evaluation->evaluator->clock_monitor,
+        .weights = evaluation->evaluator->settings->weights,
     };
 }
 

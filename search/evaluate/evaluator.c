@@ -373,6 +373,7 @@ int evaluator_run(struct evaluator *evaluator, const struct trial_request *reque
           load_sampled_blocks(evaluator, evaluation.template, &request->genome, error) < 0)))
         return -1;
     outcome_set_cases(&result->outcome, evaluation.template->case_count);
+    outcome_set_weights(&result->outcome, evaluator->settings->weights);
     device->fresh_memory = request->under_tool && !request->profiled; /* else reads of uninitialised
                                                                       memory would be missed */
     int status = run_gates(&evaluation, images);

@@ -17,6 +17,7 @@ struct evaluation_settings {
     const char *template_folder;
     struct timing timing;
     enum minimised minimise; /* by a search's trials; requested ones are scored by latency */
+    const double *weights;   /* of the cases of a joint goal; NULL: all are equal. Borrowed */
     int goal_count;
     /* These name no device and hold the limits that are set, whatever the device allows. */
     struct template_setting *goals; /* owned */

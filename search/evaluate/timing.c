@@ -279,8 +279,8 @@ static void report_timing(struct evaluation *evaluation, const struct timing_pla
     if (cold > 0)
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
                        "%.3f %s warm, %.3f us cold, %d and %d samples per case in %d placement%s",
-                       outcome->score_us, unit, statistics_geometric_mean(cold_us, count), warm,
-                       cold, timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
+                       outcome->score_us, unit, outcome_mean(outcome, cold_us), warm, cold,
+                       timing_plan->placements, timing_plan->placements == 1 ? "" : "s");
     else
         trial_add_gate(evaluation->result, timing_plan->gate, true, clock_seconds() - start,
                        "%.3f %s%s, %d sample%s per case", outcome->score_us, unit,
@@ -314,12 +314,12 @@ static int time_cases(struct evaluation *evaluation, const struct timing_plan *t
         goal->hopeless = goal->hopeless || timed.hopeless;
     }
     if (timing_plan->final) {
-        double load_ratio = statistics_geometric_mean(ratios, count);
+        double load_ratio = outcome_mean(outcome, ratios);
         evaluation->evaluator->timings[evaluation->request->goal] =
             (struct champion_timings){.load_ratio = load_ratio, .race_ratio = load_ratio};
     }
-    outcome->score_us = statistics_geometric_mean(medians, count);
-    goal->least_us = statistics_geometric_mean(least, count);
+    outcome->score_us = outcome_mean(outcome, medians);
+    goal->least_us = outcome_mean(outcome, least);
     report_timing(evaluation, timing_plan, start);
     return 0;
 }

@@ -9,12 +9,14 @@ struct tracer {
     struct compiler *compiler;
     struct device *device;
     struct comparator *comparator; /* of a template with a setup; NULL: not needed yet */
+    const double *weights;         /* of the cases; NULL: all are equal */
 };
 
 struct tracer *tracer_new(const struct evaluation_settings *settings,
                           const struct device_info *info, const struct image_cache *cache,
                           struct error *error) {
     struct tracer *tracer = xcalloc(1, sizeof *tracer);
+    tracer->weights = settings->weights;
     tracer->compiler = compiler_new(settings, info, cache, error);
     tracer->device = tracer->compiler != NULL ? emulated_open_with(info, error) : NULL;
     if (tracer->device == NULL) {
@@ -88,6 +90,7 @@ static int trace_cases(struct tracer *tracer, const struct template *template,
     trace->case_count = template->case_count;
     for (int c = 0; c < template->case_count && status == 0 && trace->verdict == VERDICT_OK; c++) {
         int variant = template_variant(template, c);
+        trace->weights[c] = tracer->weights != NULL ? tracer->weights[c] : 1;
         if (modules[variant] == NULL)
             status =
                 backend->module_load(tracer->device, &images[variant], &modules[variant], error);
@@ -128,5 +131,5 @@ double trace_predicted_us(const struct trace *trace, const struct device_info *i
     double latencies_us[CASES_MAX];
     for (int c = 0; c < trace->case_count; c++)
         latencies_us[c] = predict_call_us(info, &trace->calls[c]);
-    return statistics_geometric_mean(latencies_us, trace->case_count);
+    return statistics_weighted_geometric_mean(latencies_us, trace->weights, trace->case_count);
 }

@@ -24,6 +24,7 @@ struct trace {
     char reason[REASON_SIZE];
     int case_count;
     struct prediction_call calls[CASES_MAX]; /* by case of the goal */
+    double weights[CASES_MAX];
 };
 
 /* Creates a tracer for a device of the given figures, real or not. `settings` and `cache` (may be
@@ -37,7 +38,7 @@ void tracer_free(struct tracer *tracer);
 int tracer_run(struct tracer *tracer, int goal, const struct genome *genome, struct trace *trace,
                struct error *error);
 
-/* The predicted score: the geometric mean over the cases. */
+/* The predicted score: the geometric mean over the cases, by their weights. */
 double trace_predicted_us(const struct trace *trace, const struct device_info *info);
 
 #endif

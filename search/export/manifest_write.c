@@ -1,6 +1,7 @@
 /* Writes manifest.json: the provenance of the export. */
 #include "base/json.h"
 #include "base/signature.h"
+#include "base/statistics.h"
 #include "device/device.h"
 #include "export/internal.h"
 
@@ -223,18 +224,18 @@ static int add_files(cJSON *list, const char *path, const char *prefix, struct e
     return result;
 }
 
-/* The geometric mean over the cases; 0 if one is unknown. */
+/* The geometric mean over the cases, by their weights; 0 if one is unknown. */
 static double mean_ratio(const struct export *export, bool baseline) {
-    double sum = 0;
-    int count = export->template->case_count;
+    double ratios[CASES_MAX], weights[CASES_MAX];
+    const int count = export->template->case_count;
     for (int c = 0; c < count; c++) {
         const struct export_case *exported = &export->request->cases[c];
-        double ratio = baseline ? exported->ratio_to_baseline : exported->ratio_to_default;
-        if (!(ratio > 0))
+        ratios[c] = baseline ? exported->ratio_to_baseline : exported->ratio_to_default;
+        weights[c] = exported->outcome->weight > 0 ? exported->outcome->weight : 1;
+        if (!(ratios[c] > 0))
             return 0;
-        sum += log(ratio);
     }
-    return exp(sum / count);
+    return statistics_weighted_geometric_mean(ratios, weights, count);
 }
 
 /* Whether duels measured the ratio to the baseline of every case. */

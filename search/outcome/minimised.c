@@ -64,15 +64,14 @@ double minimised_case_work(enum minimised minimised, const struct case_outcome *
     }
 }
 
-/* The geometric mean over the cases. */
 static double call_score(const struct outcome *outcome, enum minimised minimised) {
-    double logs = 0;
+    double scores[CASES_MAX];
     for (int c = 0; c < outcome->case_count; c++) {
         const struct case_outcome *one = &outcome->cases[c];
-        logs += log(
-            minimised_call_score(minimised, one->warm.p50_us, minimised_case_work(minimised, one)));
+        scores[c] =
+            minimised_call_score(minimised, one->warm.p50_us, minimised_case_work(minimised, one));
     }
-    return outcome->case_count > 0 ? exp(logs / outcome->case_count) : NAN;
+    return outcome_mean(outcome, scores);
 }
 
 double minimised_rate(const struct outcome *outcome, enum minimised minimised) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/statistics.h"
 #include "base/strbuf.h"
 
 /* A verdict's name, its T4 "invalidity", the error that Kernel Tuner writes instead of a time, and
@@ -111,25 +112,57 @@ double outcome_placement_spread(const struct outcome *outcome) {
     return largest;
 }
 
-double outcome_latency_us(const struct outcome *outcome) {
-    double sum = 0;
+void outcome_set_weights(struct outcome *outcome, const double *weights) {
     for (int c = 0; c < outcome->case_count; c++)
-        sum += outcome->cases[c].warm.p50_us > 0 ? log(outcome->cases[c].warm.p50_us) : NAN;
-    return outcome->case_count > 0 ? exp(sum / outcome->case_count) : NAN;
+        outcome->cases[c].weight = weights != NULL ? weights[c] : 0;
+}
+
+static double weight_of(const struct outcome *outcome, int number) {
+    const double weight = outcome->cases[number].weight;
+    return weight > 0 ? weight : 1;
+}
+
+double outcome_mean(const struct outcome *outcome, const double *figures) {
+    double weights[CASES_MAX];
+    for (int c = 0; c < outcome->case_count; c++) {
+        if (!(figures[c] > 0 && isfinite(figures[c])))
+            return NAN;
+        weights[c] = weight_of(outcome, c);
+    }
+    return outcome->case_count > 0
+               ? statistics_weighted_geometric_mean(figures, weights, outcome->case_count)
+               : NAN;
+}
+
+/* The relative standard error of outcome_mean, by those of the figures. */
+static double mean_error(const struct outcome *outcome, const double *errors) {
+    double square = 0, total = 0;
+    for (int c = 0; c < outcome->case_count; c++) {
+        square += pow(weight_of(outcome, c) * errors[c], 2);
+        total += weight_of(outcome, c);
+    }
+    return total > 0 ? sqrt(square) / total : 0;
+}
+
+double outcome_latency_us(const struct outcome *outcome) {
+    double figures[CASES_MAX];
+    for (int c = 0; c < outcome->case_count; c++)
+        figures[c] = outcome->cases[c].warm.p50_us;
+    return outcome_mean(outcome, figures);
 }
 
 double outcome_energy_mj(const struct outcome *outcome) {
-    double sum = 0;
+    double figures[CASES_MAX];
     for (int c = 0; c < outcome->case_count; c++)
-        sum += outcome->cases[c].energy.mj > 0 ? log(outcome->cases[c].energy.mj) : NAN;
-    return outcome->case_count > 0 ? exp(sum / outcome->case_count) : NAN;
+        figures[c] = outcome->cases[c].energy.mj;
+    return outcome_mean(outcome, figures);
 }
 
 double outcome_energy_error(const struct outcome *outcome) {
-    double square = 0;
+    double errors[CASES_MAX];
     for (int c = 0; c < outcome->case_count; c++)
-        square += pow(outcome->cases[c].energy.error, 2);
-    return outcome->case_count > 0 ? sqrt(square) / outcome->case_count : 0;
+        errors[c] = outcome->cases[c].energy.error;
+    return mean_error(outcome, errors);
 }
 
 const char *energy_print(const struct energy *energy, char text[ENERGY_TEXT_SIZE]) {
@@ -190,12 +223,12 @@ double outcome_score_error(const struct outcome *outcome) {
     const struct duel_outcome *duel = &outcome->duel;
     const double interval_half_width =
         2.5758; /* half width of a 99 % interval in standard deviations */
-    double square = 0;
+    double errors[CASES_MAX];
     if (outcome->verdict != VERDICT_OK || outcome->predicted)
         return 0;
     if ((duel->result == DUEL_LOST || duel->result == DUEL_UNDECIDED) && duel->low > 0)
         return log(duel->high / duel->low) / (2 * interval_half_width);
     for (int c = 0; c < outcome->case_count; c++)
-        square += pow(median_error(&outcome->cases[c].warm), 2);
-    return outcome->case_count > 0 ? sqrt(square) / outcome->case_count : 0;
+        errors[c] = median_error(&outcome->cases[c].warm);
+    return mean_error(outcome, errors);
 }

@@ -121,6 +121,7 @@ struct case_outcome {
     double tflops;   /* at the warm median, from the operations that the template counts */
     double gb_per_s; /* at the warm median, from the compulsory bytes */
     double ceiling;  /* fraction of the measured roofline, 0 to 1; 0: unknown */
+    double weight;   /* in means over the cases, of a joint goal whose config has weights; 0: 1 */
 };
 
 /* The GPU's state while the trial was timed; all 0 without NVML readings. */
@@ -162,7 +163,7 @@ struct outcome {
     bool raced;                 /* stopped early by the race: few samples, slower than the elite */
     struct resources resources; /* of the launch with the most shared memory, but local memory */
     double compile_s, verify_s, measure_s;
-    double score_us; /* geometric mean of warm p50 over the cases: lower is better; 0 unless ok.
+    double score_us; /* outcome_mean of the warm p50: lower is better; 0 unless ok.
                         After a duel that was not won, above the champion's. In a search that
                         minimises another quantity, that one (outcome/minimised.h) */
     struct duel_outcome duel;
@@ -180,6 +181,11 @@ double outcome_placement_spread(const struct outcome *outcome);
 /* Beyond this a figure is shown with its spread. */
 #define PLACEMENT_SPREAD_SHOWN 0.03
 
+/* Sets the weights of the cases, one each; NULL: all are equal. */
+void outcome_set_weights(struct outcome *outcome, const double *weights);
+/* The geometric mean, by the weights of the cases, of a figure of each case. NaN, not a BUG,
+   without cases or if a figure is not positive, as a store may hold it. */
+double outcome_mean(const struct outcome *outcome, const double *figures);
 /* Microseconds a call by the warm medians, the geometric mean over the cases. NaN if one of them
    was not timed. */
 double outcome_latency_us(const struct outcome *outcome);

@@ -7,6 +7,7 @@
 #include "pool/diagnostic_messages.h"
 #include "pool/message_values.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +293,8 @@ static cJSON *print_case(const struct case_outcome *one) {
         for (int i = 0; i < latency->sample_count; i++)
             cJSON_AddItemToArray(samples, message_number(latency->samples_us[i]));
     }
+    if (one->weight > 0)
+        cJSON_AddItemToObject(object, "weight", message_number(one->weight));
     return object;
 }
 
@@ -328,6 +331,7 @@ char *protocol_print_result(const struct trial_result *result) {
 }
 
 static void read_case(const cJSON *object, struct case_outcome *one, bool *ok) {
+    const cJSON *weight = cJSON_GetObjectItemCaseSensitive(object, "weight");
     message_read_fields(case_fields, object, one, ok);
     for (const struct samples_field *field = case_samples; field->name != NULL; field++) {
         const cJSON *samples = message_array(object, field->name, 0, SAMPLES_MAX, ok);
@@ -337,6 +341,8 @@ static void read_case(const cJSON *object, struct case_outcome *one, bool *ok) {
         cJSON_ArrayForEach(sample, samples) to[latency->sample_count++] =
             message_read_double(sample, ok);
     }
+    one->weight = weight != NULL ? message_read_double(weight, ok) : 0;
+    *ok = *ok && (weight == NULL || (one->weight > 0 && isfinite(one->weight)));
 }
 
 static void read_key(const cJSON *object, struct key *key, bool *ok) {

@@ -8,6 +8,7 @@ void evaluation_settings_from_config(struct evaluation_settings *settings,
         .template_folder = config->template_folder,
         .timing = config->timing,
         .minimise = config->minimise,
+        .weights = config_weights(config),
         .goal_count = config_goal_count(config),
         .held_out = config_held_out_setting(config, 0, NULL),
     };

@@ -90,15 +90,18 @@ static int next_rival(const struct session *session, int first, const bool *exha
     return rival < 0 ? -1 : first + rival;
 }
 
+/* Cases with champions of their own share the trials by their weights. */
 int session_next_goal(const struct session *session, const bool *exhausted) {
     const int rivals = config_rivals(session->config);
     int best = -1;
-    int64_t fewest = 0, trials;
+    double fewest = 0;
+    int64_t trials;
     for (int first = 0; first < session->goal_count; first += rivals) {
         const int goal = next_rival(session, first, exhausted, &trials);
-        if (goal >= 0 && (best < 0 || trials < fewest)) {
+        const double by_weight = (double)trials / session->config->weights[first / rivals];
+        if (goal >= 0 && (best < 0 || by_weight < fewest)) {
             best = goal;
-            fewest = trials;
+            fewest = by_weight;
         }
     }
     return best;

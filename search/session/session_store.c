@@ -16,6 +16,7 @@
 #define EVOTILE_VERSION "unknown"
 #endif
 
+enum { WEIGHTS_SIZE = 26 * CASES_MAX };
 enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * GOALS_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
@@ -38,8 +39,19 @@ static char *print_devices(const struct pool *pool) {
 struct start_names {
     char goals[GOALS_MAX][CASE_NAME_SIZE];
     char hints[SOLUTIONS_MAX][HINTS_MAX][HINT_META_SIZE];
+    char weights[WEIGHTS_SIZE];
     char seeds[GOALS_MAX][META_NAME_SIZE], predicted[GOALS_MAX][META_NAME_SIZE];
 };
+
+/* Of a joint goal; empty: all are equal. */
+static void print_weights(const struct config *config, char text[WEIGHTS_SIZE]) {
+    const double *weights = config_weights(config);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int c = 0; weights != NULL && c < config->case_count; c++)
+        used += (size_t)snprintf(text + used, WEIGHTS_SIZE - used, "%s%.17g", c > 0 ? " " : "",
+                                 weights[c]);
+}
 
 int session_store_create(struct session *session, struct error *error) {
     struct config *config = session->config;
@@ -53,8 +65,9 @@ int session_store_create(struct session *session, struct error *error) {
     }
     char *device_line = protocol_print_device(device);
     char *devices = print_devices(session->pool);
-    char solutions[SOLUTIONS_TEXT_SIZE];
+    char solutions[SOLUTIONS_TEXT_SIZE], *weights = start_names->weights;
     run_solutions_print(config, solutions);
+    print_weights(config, weights);
     const struct store_meta fixed[] = {
         {SETTINGS_META, SETTINGS_META_VALUE},
         {"config_path", config->path},
@@ -77,6 +90,7 @@ int session_store_create(struct session *session, struct error *error) {
         {DEFAULT_SOLUTION_META,
          config->solution_count > 0 ? config->solutions[config->default_solution] : ""},
         {*session->queue_id != '\0' ? "queue_id" : NULL, session->queue_id},
+        {*weights != '\0' ? WEIGHTS_META : NULL, weights},
     };
     struct store_meta *meta = xcalloc(META_MAX, sizeof *meta); /* hints and seeds follow */
     int meta_count = 0;
@@ -164,12 +178,14 @@ static int read_target_references(struct session *session, struct error *error) 
     int status = baseline_results_read(session->store, &baseline, error) < 0 ? -1 : 0;
     for (int goal = 0; status == 0 && goal < config_goal_count(config); goal++) {
         struct store_trial *default_trial = NULL;
-        double logs = 0; /* NaN where a case has no figure */
+        double logs = 0, total = 0; /* NaN where a case has no figure */
         int first;
         int count;
         config_goal_cases(config, goal, &first, &count);
-        for (int c = 0; c < count; c++)
-            logs += log(baseline_results_p50_us(baseline, first + c)) / count;
+        for (int c = first; c < first + count; c++)
+            total += config->weights[c];
+        for (int c = first; c < first + count; c++)
+            logs += config->weights[c] * log(baseline_results_p50_us(baseline, c)) / total;
         if (isfinite(logs))
             session->baseline_us[goal] = exp(logs);
         status = default_trial_read(session->store, goal, &default_trial, error);
@@ -193,9 +209,25 @@ static int read_meta_text(struct session *session, const char *name, char *to, s
     return found;
 }
 
+/* The stored scores are means by the weights that the run began with. */
+static int check_weights(struct session *session, struct error *error) {
+    char present[WEIGHTS_SIZE], stored[WEIGHTS_SIZE] = "";
+    if (read_meta_text(session, WEIGHTS_META, stored, sizeof stored, error) < 0)
+        return -1;
+    print_weights(session->config, present);
+    return strcmp(stored, present) == 0
+               ? 0
+               : error_input(error,
+                             "the weights of the cases in %s/config.json were changed since the "
+                             "run began: scores by two sets of weights do not mix; restore them, "
+                             "or start a new run",
+                             session->run_dir);
+}
+
 int session_store_restore(struct session *session, struct error *error) {
     char recording[8] = "";
-    if (read_meta_text(session, "recording", recording, sizeof recording, error) < 0)
+    if (check_weights(session, error) < 0 ||
+        read_meta_text(session, "recording", recording, sizeof recording, error) < 0)
         return -1;
     session->settings.recording = strcmp(recording, "yes") == 0;
     int found =

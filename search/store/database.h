@@ -28,6 +28,8 @@ struct store {
     char path[PATH_SIZE]; /* of run.db */
     char **goals;
     int goal_count;
+    double *weights; /* of the cases (WEIGHTS_META); NULL: all are equal */
+    int weight_count;
     int goals_begin; /* its value at the start of the batch */
     bool in_batch;
     int64_t events;       /* the last event's number; writers only */

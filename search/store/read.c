@@ -152,6 +152,8 @@ static int read_trial(struct store *store, sqlite3_stmt *statement, int first, b
     outcome->case_count = 0;
     outcome->verdict = (enum verdict)verdict_parse(column_text(statement, first + VERDICT));
     outcome_set_cases(outcome, case_count);
+    if (case_count == store->weight_count)
+        outcome_set_weights(outcome, store->weights);
     if (read_cases(store, trial->observed, outcome, error) < 0)
         return -1;
     trial->outcome = outcome;

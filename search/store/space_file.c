@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/path.h"
-#include "base/statistics.h"
 #include "space/space.h"
 
 #include <cjson/cJSON.h>
@@ -71,12 +70,7 @@ static double round_to_ms(double us) {
 }
 
 static double time_ms(const struct outcome *outcome) {
-    double medians_us[CASES_MAX];
-    for (int c = 0; c < outcome->case_count; c++)
-        medians_us[c] = outcome->cases[c].warm.p50_us;
-    return round_to_ms(outcome->case_count > 0
-                           ? statistics_geometric_mean(medians_us, outcome->case_count)
-                           : outcome->score_us);
+    return round_to_ms(outcome->case_count > 0 ? outcome_latency_us(outcome) : outcome->score_us);
 }
 
 static void add_samples(cJSON *object, const char *name, const struct outcome *outcome) {

@@ -1,6 +1,8 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ void store_close(struct store *store) {
     database_close(store);
     lock_release(&store->lock);
     path_list_free(store->goals, store->goal_count);
+    free(store->weights);
     free(store);
 }
 
@@ -44,6 +47,22 @@ static int load_goals(struct store *store, struct error *error) {
         store->goals[store->goal_count] = xstrdup(name);
         store->goal_count++;
     }
+    return status;
+}
+
+static int load_weights(struct store *store, struct error *error) {
+    char *text = NULL, *end;
+    int status = store_meta_get(store, WEIGHTS_META, &text, error) < 0 ? -1 : 0;
+    for (const char *at = text; status == 0 && at != NULL && *at != '\0'; at = end) {
+        const double weight = strtod(at, &end);
+        if (end == at || !(weight > 0 && isfinite(weight)) || store->weight_count == CASES_MAX) {
+            status = database_damaged(store, error, "the weights of its cases are no numbers");
+            break;
+        }
+        store->weights = xgrow(store->weights, (size_t)store->weight_count, sizeof *store->weights);
+        store->weights[store->weight_count++] = weight;
+    }
+    free(text);
     return status;
 }
 
@@ -115,7 +134,8 @@ struct store *store_create(const char *run_dir, const struct store_description *
         goto failed;
     }
     if (store_begin(store, error) < 0 || write_description(store, description, error) < 0 ||
-        store_commit(store, error) < 0 || load_goals(store, error) < 0)
+        store_commit(store, error) < 0 || load_goals(store, error) < 0 ||
+        load_weights(store, error) < 0)
         goto failed;
     return store;
 failed:
@@ -150,7 +170,8 @@ struct store *store_open(const char *run_dir, enum store_mode mode, struct error
         goto failed;
     }
     if (refuse_foreign(store, error) < 0 || database_upgrade(store, error) < 0 ||
-        load_goals(store, error) < 0 || (store->events = store_event_count(store, error)) < 0)
+        load_goals(store, error) < 0 || load_weights(store, error) < 0 ||
+        (store->events = store_event_count(store, error)) < 0)
         goto failed;
     return store;
 failed:

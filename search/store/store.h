@@ -90,6 +90,10 @@ void store_close(struct store *store);
 
 const char *store_run_dir(const struct store *store);
 
+/* The name of a description's value "1 2.5": the weights of the cases (struct case_outcome), which
+   the outcomes that are read have. Without it all are equal. */
+#define WEIGHTS_META "weights"
+
 int store_goal_count(const struct store *store);
 /* Owned by the store. */
 const char *store_goal_name(const struct store *store, int goal);

@@ -73,15 +73,17 @@ static int check_value(const struct dimension *dimension, int64_t number, const 
                       (long long)dimension->maximum);
 }
 
-int template_read_shape(const struct template *template, const struct json *value,
-                        const struct shape *like, struct shape *shape, struct error *error) {
-    const char *names[DIMENSIONS_MAX + 1] = {NULL};
+static int read_shape(const struct template *template, const struct json *value,
+                      const struct shape *like, const char *other_key, struct shape *shape,
+                      struct error *error) {
+    const char *names[DIMENSIONS_MAX + 2] = {NULL};
     int64_t slots[SLOTS_MAX] = {0};
     int name_count = 0;
     for (int d = 0; d < template->dimension_count; d++)
         /* A problem does not know which dimensions a solution specialises. */
         if (like == NULL || !template->dimensions[d].specialised || is_split(template))
             names[name_count++] = template->dimensions[d].name;
+    names[name_count] = other_key;
     if (json_check_keys(value, names, error) < 0)
         return -1;
     for (int d = 0; d < template->dimension_count; d++) {
@@ -105,6 +107,16 @@ int template_read_shape(const struct template *template, const struct json *valu
         slots[symbol_table_find(&template->space->symbols, dimension->name)] = *number;
     }
     return 0;
+}
+
+int template_read_shape(const struct template *template, const struct json *value,
+                        const struct shape *like, struct shape *shape, struct error *error) {
+    return read_shape(template, value, like, NULL, shape, error);
+}
+
+int template_read_case(const struct template *template, const struct json *value,
+                       const char *other_key, struct shape *shape, struct error *error) {
+    return read_shape(template, value, NULL, other_key, shape, error);
 }
 
 void template_print_shape(const struct template *template, const struct shape *shape,

@@ -410,6 +410,9 @@ const char *template_array_name(const struct template *template, int tensor,
    `like` is not NULL, the specialised dimensions are copied from it and must not be given. */
 int template_read_shape(const struct template *template, const struct json *value,
                         const struct shape *like, struct shape *shape, struct error *error);
+/* The same of an object that also has a key which is no dimension. */
+int template_read_case(const struct template *template, const struct json *value,
+                       const char *other_key, struct shape *shape, struct error *error);
 /* "B=2,H=8,S=512": the dimensions that differ from their defaults, in order. */
 void template_print_shape(const struct template *template, const struct shape *shape,
                           char text[CASE_NAME_SIZE]);

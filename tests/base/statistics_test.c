@@ -44,6 +44,41 @@ static void geometric_mean_multiplies(void **state) {
     NEAR(statistics_geometric_mean((double[]){1e-300, 1e300}, 2), 1);
 }
 
+/* Of values over many orders of magnitude: whole weights are copies, a common factor has no effect,
+   equal weights are none, and the mean follows the heaviest value. */
+static void weights_are_copies(void **state) {
+    (void)state;
+    struct random random;
+    random_seed(&random, 5, 1);
+    for (int round = 0; round < 200; round++) {
+        double values[8], weights[8], scaled[8], equal[8], copies[8 * 9];
+        const int count = 1 + (int)random_below(&random, 8);
+        const double factor = exp(20 * random_uniform(&random) - 10);
+        int copied = 0;
+        for (int i = 0; i < count; i++) {
+            values[i] = exp(40 * random_uniform(&random) - 20);
+            weights[i] = 1 + (double)random_below(&random, 9);
+            scaled[i] = factor * weights[i];
+            equal[i] = factor;
+            for (int k = 0; k < weights[i]; k++)
+                copies[copied++] = values[i];
+        }
+        const double mean = statistics_weighted_geometric_mean(values, weights, count);
+        const double plain = statistics_geometric_mean(values, count);
+        assert_true(fabs(mean / statistics_geometric_mean(copies, copied) - 1) < 1e-12);
+        assert_true(fabs(mean / statistics_weighted_geometric_mean(values, scaled, count) - 1) <
+                    1e-12);
+        assert_true(fabs(plain / statistics_weighted_geometric_mean(values, equal, count) - 1) <
+                    1e-12);
+        /* Without weights to the last bit, so that old scores stay what they were. */
+        for (int i = 0; i < count; i++)
+            equal[i] = 1;
+        assert_true(plain == statistics_weighted_geometric_mean(values, equal, count));
+        assert_true(plain == statistics_weighted_geometric_mean(values, NULL, count));
+    }
+    NEAR(statistics_weighted_geometric_mean((double[]){2, 16}, (double[]){2, 1}, 2), 4);
+}
+
 /* ---- the bootstrap ---- */
 
 static double normal(struct random *random) {
@@ -133,6 +168,7 @@ int main(void) {
         cmocka_unit_test(percentile_interpolates),
         cmocka_unit_test(samples_are_left_alone),
         cmocka_unit_test(geometric_mean_multiplies),
+        cmocka_unit_test(weights_are_copies),
         cmocka_unit_test(the_interval_holds_the_mean),
         cmocka_unit_test(the_interval_is_a_function_of_its_generator),
         cmocka_unit_test(few_values_give_a_wider_interval),

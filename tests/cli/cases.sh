@@ -18,6 +18,13 @@ cat mine.json
 "$EVOTILE" try mine.json --goal 1 --device emulated:sm_90 --json | jq -c '[.verdict, .cases[0].case]'
 "$EVOTILE" run mine.json --device emulated:sm_90 --trials 4 --out run 2>/dev/null && "$EVOTILE" board run --json --top 1 2>/dev/null | jq -c '[.rows[].goal_name]'
 
+# One champion for all of them; a case of hardly any time still has a weight.
+printf 'ROWS,COLS,weight\n64,100,3\n8,100,0\n' >joint.csv
+here cases softmax_f32 --from-csv joint.csv --joint --out joint.json
+cat joint.json
+"$EVOTILE" space joint.json --device emulated:sm_90 --json | jq -c '[.goals[].name]'
+here cases softmax_f32 --from-csv joint.csv --joint
+
 # Shares that the file gives, a default, a template of another folder.
 printf 'ROWS,F32,weight\r\n8,1,0.25\r\n9,,0.75\r\n' >weights.csv
 sed -i 's/^ROWS/COLS,ROWS/; s/^\([89]\)/64,\1/' weights.csv

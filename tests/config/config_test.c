@@ -259,6 +259,57 @@ static void mistakes_in_genes_come_to_light_with_the_template(void **state) {
     }
 }
 
+static void weights(void **state) {
+    (void)state;
+#define CASES(objective, first, second, more)                                                      \
+    "{ \"template\": \"softmax_rows\", \"objective\": \"" objective "\", \"cases\": [\n"           \
+    "{ \"ROWS\": 2, \"COLS\": 3" first " },\n{ \"ROWS\": 4, \"COLS\": 3" second " }]" more " }"
+    static const struct {
+        const char *text;
+        double first, second;
+        bool scored;
+    } rows[] = {
+        {CASES("joint", "", "", ""), 1, 1, false},
+        {CASES("joint", ", \"weight\": 2.5", "", ""), 2.5, 1, true},
+        {CASES("joint", ", \"weight\": 1", ", \"weight\": 1e6", ""), 1, 1e6, true},
+        {CASES("per_case", "", ", \"weight\": 1e-6", ""), 1, 1e-6, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct config *config = load(rows[i].text);
+        assert_true(config->weights[0] == rows[i].first && config->weights[1] == rows[i].second);
+        assert_ptr_equal(config_weights(config), rows[i].scored ? config->weights : NULL);
+        config_free(config);
+    }
+    static const char *const mistakes[][2] = {
+        {CASES("joint", ", \"weight\": 0", "", ""),
+         "c.json:2: cases[0].weight: must lie between 1e-06 and 1e+06"},
+        {CASES("joint", "", ", \"weight\": -1", ""),
+         "c.json:3: cases[1].weight: must lie between 1e-06 and 1e+06"},
+        {CASES("joint", "", ", \"weight\": 1.1e6", ""),
+         "c.json:3: cases[1].weight: must lie between 1e-06 and 1e+06"},
+        {CASES("joint", "", ", \"weight\": 1e999", ""),
+         "c.json:3: cases[1].weight: must be a number"},
+        {CASES("joint", "", ", \"weight\": NaN", ""), "c.json:3: "},
+        {CASES("joint", "", ", \"weight\": \"2\"", ""),
+         "c.json:3: cases[1].weight: must be a number"},
+        {CASES("joint", "", ", \"wieght\": 2", ""),
+         "c.json:3: cases[1].wieght: unknown key; did you mean \"weight\"?"},
+        {"{ \"template\": \"softmax_rows\", \"cases\": [{ \"ROWS\": 2, \"COLS\": 3 },\n"
+         "{ \"ROWS\": 2, \"COLS\": 3, \"weight\": 2 }] }",
+         "c.json:2: cases[1]: is the same as cases[0]"},
+        {CASES("joint", "", "", ", \"held_out\": [\n{ \"ROWS\": 8, \"COLS\": 3, \"weight\": 2 }]"),
+         "c.json:4: held_out[0]"},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        struct error error = {0};
+        assert_null(config_from_text("c.json", mistakes[i][0], folder, &error));
+        if (strncmp(error.text, mistakes[i][1], strlen(mistakes[i][1])) != 0)
+            fail_msg("%s", error.text);
+        assert_null(strchr(error.text, '\n'));
+    }
+#undef CASES
+}
+
 static void too_many_cases(void **state) {
     (void)state;
     char text[8192] = "{ \"template\": \"softmax_rows\", \"cases\": [";
@@ -427,6 +478,7 @@ int main(void) {
         cmocka_unit_test(what_is_minimised),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(mistakes_in_genes_come_to_light_with_the_template),
+        cmocka_unit_test(weights),
         cmocka_unit_test(too_many_cases),
         cmocka_unit_test(missing_things),
         cmocka_unit_test(goals),

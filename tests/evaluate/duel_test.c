@@ -201,11 +201,13 @@ static void graphs_are_at_most_a_segment(void **state) {
 
 /* ---- several cases ---- */
 
-static enum duel_result run_duel_of_cases(const double *ratios, int count, double *worst,
-                                          int *slowest) {
+static struct duel_outcome run_weighted_duel(const double *ratios, const double *weights, int count,
+                                             double *worst, int *slowest) {
     struct duel_outcome outcome;
     char reason[REASON_SIZE];
-    struct duel *duel = duel_new(&default_settings, count);
+    struct duel_settings settings = default_settings;
+    settings.weights = weights;
+    struct duel *duel = duel_new(&settings, count);
     random_seed(&script.random, 5, 3);
     script.samples = 0;
     do
@@ -219,7 +221,12 @@ static enum duel_result run_duel_of_cases(const double *ratios, int count, doubl
     while (!duel_decide(duel, &outcome));
     *slowest = duel_worst_case(duel, worst);
     duel_free(duel);
-    return outcome.result;
+    return outcome;
+}
+
+static enum duel_result run_duel_of_cases(const double *ratios, int count, double *worst,
+                                          int *slowest) {
+    return run_weighted_duel(ratios, NULL, count, worst, slowest).result;
 }
 
 static void cases_have_equal_weight(void **state) {
@@ -234,6 +241,24 @@ static void cases_have_equal_weight(void **state) {
                      DUEL_LOST);
     assert_int_equal(run_duel_of_cases((double[]){1.01, 1 / 1.01}, 2, &worst, &slowest),
                      DUEL_UNDECIDED);
+}
+
+/* One kernel is 1.5 % faster in one case and 1.5 % slower in another: the weights decide, as they
+   do in a score. */
+static void weights_decide(void **state) {
+    (void)state;
+    double worst;
+    int slowest;
+    const double ratios[] = {0.985, 1.015}, first[] = {9, 1}, second[] = {1, 9}, equal[] = {7, 7};
+    const struct duel_outcome won = run_weighted_duel(ratios, first, 2, &worst, &slowest);
+    assert_int_equal(won.result, DUEL_WON);
+    assert_true(fabs(won.ratio - exp((9 * log(0.985) + log(1.015)) / 10)) < 0.0005);
+    assert_true(won.low < won.ratio && won.ratio < won.high);
+    assert_int_equal(run_weighted_duel(ratios, second, 2, &worst, &slowest).result, DUEL_LOST);
+    const struct duel_outcome even = run_weighted_duel(ratios, equal, 2, &worst, &slowest);
+    const struct duel_outcome none = run_weighted_duel(ratios, NULL, 2, &worst, &slowest);
+    assert_int_equal(even.result, DUEL_UNDECIDED);
+    assert_true(fabs(even.ratio - none.ratio) < 1e-12);
 }
 
 static void no_case_may_be_much_slower(void **state) {
@@ -306,6 +331,7 @@ int main(void) {
         cmocka_unit_test(hang_ends_the_duel),
         cmocka_unit_test(graphs_are_at_most_a_segment),
         cmocka_unit_test(cases_have_equal_weight),
+        cmocka_unit_test(weights_decide),
         cmocka_unit_test(no_case_may_be_much_slower),
         cmocka_unit_test(throttled_round_is_repeated),
     };

@@ -102,6 +102,28 @@ static void energy_is_a_mean_over_cases(void **state) {
     assert_true(isnan(outcome_energy_mj(&outcome)));
 }
 
+/* A case of weight 2 counts as two cases, in means and in their errors. */
+static void means_are_by_weights(void **state) {
+    (void)state;
+    struct case_outcome cases[3] = {
+        {.energy = {30, 0.03, 0, 0}, .warm.p50_us = 2},
+        {.energy = {120, 0.04, 0, 0}, .warm.p50_us = 16},
+    };
+    struct outcome outcome = {.case_count = 2, .cases = cases};
+    const double plain_us = outcome_latency_us(&outcome);
+    outcome_set_weights(&outcome, (double[]){2, 1});
+    assert_true(fabs(outcome_latency_us(&outcome) - 4) < 1e-12);
+    assert_true(fabs(outcome_energy_mj(&outcome) - cbrt(30.0 * 30 * 120)) < 1e-9);
+    assert_true(fabs(outcome_energy_error(&outcome) - hypot(2 * 0.03, 0.04) / 3) < 1e-12);
+    assert_true(fabs(outcome_mean(&outcome, (double[]){1, 8}) - 2) < 1e-12);
+    assert_true(isnan(outcome_mean(&outcome, (double[]){1, 0})));
+    assert_true(isnan(outcome_mean(&outcome, (double[]){INFINITY, 1})));
+    outcome_set_weights(&outcome, NULL);
+    assert_true(outcome_latency_us(&outcome) == plain_us);
+    outcome.case_count = 0;
+    assert_true(isnan(outcome_mean(&outcome, NULL)));
+}
+
 static void the_largest_spread_over_placements_counts(void **state) {
     (void)state;
     struct case_outcome cases[3] = {{.placements = {5, 10, 10.5}}, {.placements = {0}}};
@@ -116,14 +138,14 @@ static void the_largest_spread_over_placements_counts(void **state) {
 
 /* A member without a row, or a row that is lost, changes the number of bytes that no row covers.
    The rest: of an outcome the verdict, the pointer to the cases and padding; of a case the samples'
-   numbers and pointers, and padding. */
+   numbers and pointers, the weight, which is of the run, and padding. */
 static void tables_list_every_field(void **state) {
     enum { OUTCOME_PADDING = 17, CASE_PADDING = 16 };
     (void)state;
     assert_int_equal(uncovered_bytes(outcome_fields, sizeof(struct outcome)),
                      sizeof(enum verdict) + sizeof(struct case_outcome *) + OUTCOME_PADDING);
     assert_int_equal(uncovered_bytes(case_fields, sizeof(struct case_outcome)),
-                     2 * (sizeof(int) + sizeof(double *)) + CASE_PADDING);
+                     2 * (sizeof(int) + sizeof(double *)) + sizeof(double) + CASE_PADDING);
     assert_true(sizeof(struct outcome) < 2048);
 }
 
@@ -224,6 +246,7 @@ int main(void) {
                                        cmocka_unit_test(cases_are_replaced_and_moved),
                                        cmocka_unit_test(conditions_are_printed),
                                        cmocka_unit_test(energy_is_a_mean_over_cases),
+                                       cmocka_unit_test(means_are_by_weights),
                                        cmocka_unit_test(the_largest_spread_over_placements_counts),
                                        cmocka_unit_test(tables_list_every_field),
                                        cmocka_unit_test(fields_are_distinct),

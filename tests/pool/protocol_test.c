@@ -124,9 +124,15 @@ static void results_round_trip_bit_for_bit(void **state) {
     random_seed(&random, 2, 1);
     for (int round = 0; round < ROUNDS; round++) {
         example_result(&random, round % 5 == 0 ? CASES_MAX : round % 4, &result);
+        for (int c = 0; c < result.outcome.case_count; c++)
+            result.outcome.cases[c].weight = round % 2 * (c + 1 / 3.0);
         char *line = protocol_print_result(&result);
+        assert_true((strstr(line, "\"weight\"") != NULL) ==
+                    (round % 2 == 1 && result.outcome.case_count > 0));
         read_line(line, PROTOCOL_RESULT);
         const struct trial_result *read = &message.result;
+        for (int c = 0; c < result.outcome.case_count; c++)
+            assert_true(read->outcome.cases[c].weight == result.outcome.cases[c].weight);
         assert_int_equal(read->number, result.number);
         assert_int_equal(read->goal, result.goal);
         assert_true(genome_equal(&read->genome, &result.genome));

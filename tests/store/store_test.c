@@ -481,6 +481,45 @@ static void tamper(const char *run_dir, const char *sql) {
     sqlite3_close(database);
 }
 
+static int add_weights(void *context, const struct store_trial *trial, struct error *error) {
+    double *sum = context;
+    (void)error;
+    for (int c = 0; c < trial->outcome->case_count; c++)
+        *sum += (c + 1) * trial->outcome->cases[c].weight;
+    return 0;
+}
+
+/* The outcomes that are read have the run's weights; bad ones are damage. */
+static void outcomes_have_the_weights_of_the_run(void **state) {
+    struct error error = {0};
+    struct store *store = create(*state);
+    const struct store_ask ask = {.number = 1, .genome = "A=1", .operator_name = "initial"};
+    static struct outcome outcome;
+    example_outcome(7, &outcome); /* of three cases */
+    assert_int_equal(store_begin(store, &error), 0);
+    assert_int_equal(store_meta_set(store, WEIGHTS_META, "0.125 3 2", &error), 0);
+    assert_true(store_ask(store, &ask, &error) > 0);
+    assert_true(store_tell(store, 1, &outcome, NULL, "cuda:0", &error) > 0);
+    assert_int_equal(store_commit(store, &error), 0);
+    outcome_release(&outcome);
+    store_close(store);
+
+    double sum = 0;
+    store = open_run(*state, STORE_READ);
+    assert_int_equal(store_trials(store, add_weights, &sum, &error), 0);
+    assert_true(sum == 12.125);
+    store_close(store);
+
+    static const char *const bad[] = {"1 0", "1 -2", "1 x", "1 nan", "inf"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "UPDATE meta SET value = '%s' WHERE name = 'weights'", bad[i]);
+        tamper(*state, sql);
+        assert_null(store_open(*state, STORE_READ, &error));
+        assert_non_null(strstr(error.text, "weights"));
+    }
+}
+
 static int format_of(const char *run_dir) {
     char path[PATH_SIZE];
     struct error error = {0};
@@ -741,6 +780,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(trials_round_trip),
         TEST(meta_and_goals),
+        TEST(outcomes_have_the_weights_of_the_run),
         TEST(keys_keep_their_parts),
         TEST(rollback_discards_the_batch),
         TEST(board_is_in_order),
