@@ -38,7 +38,7 @@ static double element_of(const void *tensor, int64_t index, enum kind kind) {
 }
 
 /* dimensions: B, H, H_KV, S, S_KV, D, PAGE, RAGGED, CAUSAL, BF16, FP8, BSHD, LSE, SCALE (a float's
-   bits). tensors: q, k, v, k_scale, v_scale (with FP8), lengths, page_table (with PAGE) as stored;
+   bits). tensors: q, k, v (without FP8), k8, v8, k_scale, v_scale (with FP8), lengths, page_table (with PAGE) as stored;
    o and (with LSE) lse as doubles. */
 void attention_decode_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t heads = dimensions[1], kv_heads = dimensions[2], queries = dimensions[3];
@@ -47,8 +47,10 @@ void attention_decode_reference(const int64_t *dimensions, void *const *tensors)
     int64_t pages = (dimensions[4] + rows - 1) / rows, heads_inside = dimensions[11];
     enum kind kind = dimensions[9] ? KIND_BF16 : KIND_F16;
     enum kind cache_kind = dimensions[10] ? KIND_E4M3 : kind;
-    const float *k_scale = tensors[3], *v_scale = tensors[4];
-    const int32_t *lengths = tensors[5], *page_table = tensors[6];
+    const float *k_scale = tensors[5], *v_scale = tensors[6];
+    const int32_t *lengths = tensors[7], *page_table = tensors[8];
+    const void *cache_k = tensors[dimensions[10] ? 3 : 1];
+    const void *cache_v = tensors[dimensions[10] ? 4 : 2];
     double *probability = malloc((size_t)dimensions[4] * sizeof *probability);
     int64_t *first = malloc((size_t)dimensions[4] * sizeof *first);
     double scale = from_float_bits((uint32_t)dimensions[13]);
@@ -62,7 +64,7 @@ void attention_decode_reference(const int64_t *dimensions, void *const *tensors)
         int64_t sequence = index / queries / heads, kv_head = head / (heads / kv_heads);
         int64_t row = heads_inside ? (sequence * queries + query) * heads + head : index;
         int64_t end = lengths[sequence];
-        double *out = (double *)tensors[7] + row * columns, row_max = -INFINITY, sum = 0;
+        double *out = (double *)tensors[9] + row * columns, row_max = -INFINITY, sum = 0;
         double k_factor = dimensions[10] ? k_scale[kv_head] : 1;
         double v_factor = dimensions[10] ? v_scale[kv_head] : 1;
 
@@ -75,7 +77,7 @@ void attention_decode_reference(const int64_t *dimensions, void *const *tensors)
                                                : (page * kv_heads + kv_head) * rows + j % rows);
             for (int64_t d = 0; d < columns; ++d)
                 dot += element_of(tensors[0], row * columns + d, kind) *
-                       element_of(tensors[1], first[j] + d, cache_kind);
+                       element_of(cache_k, first[j] + d, cache_kind);
             probability[j] = dot * k_factor * scale;
             row_max = fmax(row_max, probability[j]);
         }
@@ -85,12 +87,12 @@ void attention_decode_reference(const int64_t *dimensions, void *const *tensors)
             probability[j] = exp(probability[j] - row_max);
             sum += probability[j];
             for (int64_t d = 0; d < columns; ++d)
-                out[d] += probability[j] * element_of(tensors[2], first[j] + d, cache_kind);
+                out[d] += probability[j] * element_of(cache_v, first[j] + d, cache_kind);
         }
         for (int64_t d = 0; end > 0 && d < columns; ++d)
             out[d] *= v_factor / sum;
         if (dimensions[12])
-            ((double *)tensors[8])[index] = end > 0 ? row_max + log(sum) : -INFINITY;
+            ((double *)tensors[10])[index] = end > 0 ? row_max + log(sum) : -INFINITY;
     }
     free(probability);
     free(first);

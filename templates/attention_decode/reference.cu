@@ -6,29 +6,20 @@
 // is null where keys are contiguous, a null `lse` means that LSE is not wanted, null scales are 1,
 // and `scale` 0 selects 1 / sqrt(D).
 
-#include "lib/bfloat.cuh"
-#include "lib/half.cuh"
-#include "lib/types.cuh"
-
 constexpr int threads = 128;
-
-// An e4m3 number.
-DEVICE float from_e4m3(u32 bits) {
-    const float magnitude = __uint_as_float((bits & 127u) << 20) * 0x1p120f;
-    const float value = (bits & 127u) == 127u ? __uint_as_float(0x7fffffffu) : magnitude;
-    return bits & 128u ? -value : value;
-}
+constexpr float minus_infinity = __builtin_bit_cast(float, 0xff800000u);
 
 // Element `index` of a tensor.
-DEVICE float element_of(const void *tensor, i64 index, bool is_bf16, bool is_fp8) {
+__device__ real element_of(const void *tensor, long long index, bool is_bf16, bool is_fp8) {
     if (is_fp8)
-        return from_e4m3(static_cast<const unsigned char *>(tensor)[index]);
-    const u16 bits = static_cast<const u16 *>(tensor)[index];
-    return is_bf16 ? bfloat_to_float(bf16{bits}) : half_to_float(f16{bits});
+        return static_cast<const f8_e4m3 *>(tensor)[index];
+    if (is_bf16)
+        return static_cast<const bf16 *>(tensor)[index];
+    return static_cast<const f16 *>(tensor)[index];
 }
 
 // The largest of a block's values, or their sum; `smem` has one element a thread.
-template <bool largest> DEVICE real block_reduce(real value, real *smem) {
+template <bool largest> __device__ real block_reduce(real value, real *smem) {
     __syncthreads(); // what was there has been read
     smem[threadIdx.x] = value;
     __syncthreads();
@@ -41,25 +32,26 @@ template <bool largest> DEVICE real block_reduce(real value, real *smem) {
 // Where a row of K or V of one head begins, in elements.
 struct cache_rows {
     const int *page_table; // of the sequence, or null
-    i64 sequence, head;
+    long long sequence, head;
     int H_KV, ROWS, D;
     bool heads_inside;
 
-    DEVICE i64 operator()(int key) const {
-        const i64 page = page_table ? page_table[key / ROWS] : sequence, row = key % ROWS;
+    __device__ long long operator()(int key) const {
+        const long long page = page_table ? page_table[key / ROWS] : sequence, row = key % ROWS;
         return D * (heads_inside ? (page * ROWS + row) * H_KV + head
                                  : (page * H_KV + head) * ROWS + row);
     }
 };
 
 extern "C" __global__ void attention_decode_reference(
-    const u16 *q, const void *k, const void *v, const float *k_scale, const float *v_scale,
+    const void *q, const void *k16, const void *v16, const void *k8, const void *v8, const float *k_scale, const float *v_scale,
     const int *lengths, const int *page_table, real *o, real *lse, int H, int H_KV, int S, int ROWS,
     int PAGES, int D, int causal, int is_bf16, int is_fp8, int heads_inside, float scale) {
     __shared__ real q_smem[threads], probability_smem[threads], scratch_smem[threads];
+    const void *k = is_fp8 ? k8 : k16, *v = is_fp8 ? v8 : v16;
     const int query = blockIdx.x % S, head = blockIdx.x / S % H, kv_head = head / (H / H_KV);
-    const i64 sequence = blockIdx.x / S / H;
-    const i64 row = heads_inside ? (sequence * S + query) * H + head : blockIdx.x;
+    const long long sequence = blockIdx.x / S / H;
+    const long long row = heads_inside ? (sequence * S + query) * H + head : blockIdx.x;
     const cache_rows rows{page_table ? page_table + sequence * PAGES : nullptr,
                           sequence,
                           kv_head,
@@ -75,17 +67,17 @@ extern "C" __global__ void attention_decode_reference(
     if (column < D)
         q_smem[column] = element_of(q, row * D + column, is_bf16, false);
 
-    real row_max = -INFINITY, sum = 0, o_sum = 0;
+    real row_max = minus_infinity, sum = 0, o_sum = 0;
     for (int first_key = 0; first_key < end; first_key += threads) {
         const int key = first_key + threadIdx.x;
         real score = 0;
         __syncthreads(); // the query is loaded, and the last chunk's probabilities have been read
         if (key < end) {
-            const i64 first = rows(key);
+            const long long first = rows(key);
             for (int d = 0; d < D; ++d)
                 score += q_smem[d] * element_of(k, first + d, is_bf16, is_fp8);
         }
-        score = key < end ? score * factor : -INFINITY;
+        score = key < end ? score * factor : minus_infinity;
         const real chunk_max = block_reduce<true>(score, scratch_smem);
         const real new_max = chunk_max > row_max ? chunk_max : row_max;
         const real correction = exp(row_max - new_max);
@@ -100,5 +92,5 @@ extern "C" __global__ void attention_decode_reference(
     if (column < D)
         o[row * D + column] = end > 0 ? o_sum / sum * (v_scale ? v_scale[kv_head] : 1.0f) : 0;
     if (lse && column == 0)
-        lse[blockIdx.x] = end > 0 ? row_max + log(sum) : -INFINITY;
+        lse[blockIdx.x] = end > 0 ? row_max + log(sum) : minus_infinity;
 }

@@ -2,16 +2,16 @@
 
 // The lengths lie in B equal ranges from 0 to S_KV, one in each, in random order: sets of inputs then have nearly
 // equally many keys. A quarter of them are the least of their range, a quarter the most, so that there are often a
-// sequence without keys and one with all of them.
+// sequence without keys and one with all of them. None has less than `fewest`.
 extern "C" __global__ void draw_lengths(const unsigned *draws, const int *order, int *lengths, int B, int S_KV,
-                                        int ragged) {
+                                        int fewest, int ragged) {
     const int sequence = blockIdx.x * blockDim.x + threadIdx.x;
     if (sequence >= B)
         return;
     const unsigned draw = draws[sequence];
     const long long least = (long long)order[sequence] * S_KV / B, most = (order[sequence] + 1LL) * S_KV / B;
     const long long within = draw % 4 == 0 ? 0 : draw % 4 == 1 ? most - least : draw / 4 % (most - least + 1);
-    lengths[sequence] = ragged ? (int)(least + within) : S_KV;
+    lengths[sequence] = ragged ? max((int)(least + within), fewest) : S_KV;
 }
 
 // The pages of the pool in random order, as many for a sequence as it needs, and -1 behind them.
@@ -24,7 +24,8 @@ extern "C" __global__ void fill_page_table(const int *lengths, const int *order,
 
 // NaN in all rows that hold no token, as in memory that was never written: a kernel must not multiply them by zero.
 // `order` is null where keys are contiguous; a sequence then is one page.
-extern "C" __global__ void spoil_unused_rows(const int *lengths, const int *order, unsigned char *k, unsigned char *v,
+extern "C" __global__ void spoil_unused_rows(const int *lengths, const int *order, unsigned char *k,
+                                             unsigned char *v, unsigned char *k8, unsigned char *v8,
                                              int H_KV, int ROWS, int PAGES, int D, int heads_inside, int fp8) {
     const long long sequence = blockIdx.x, head = blockIdx.y, element_bytes = fp8 ? 1 : 2;
     const long long row_elements = heads_inside ? (long long)H_KV * D : D;
@@ -36,6 +37,6 @@ extern "C" __global__ void spoil_unused_rows(const int *lengths, const int *orde
         const long long slot = order ? order[sequence * PAGES + page] : sequence;
         const long long element = slot * ROWS * H_KV * D + head * head_elements + key % ROWS * row_elements;
         const long long byte = element * element_bytes + i % row_bytes;
-        k[byte] = v[byte] = fp8 || i % 2 ? 0x7f : 0xff; // 0x7f of e4m3, 0x7fff of 16 bits
+        (fp8 ? k8 : k)[byte] = (fp8 ? v8 : v)[byte] = fp8 || i % 2 ? 0x7f : 0xff; // 0x7f of e4m3, 0x7fff of 16 bits
     }
 }

@@ -68,24 +68,31 @@ DEVICE void store_row(const row_part &sum, int column, const query &it, const wo
 
 // ---- parts in the workspace ----
 
+constexpr int part_floats = row_tile * (head_dim + 2); // O of all rows, then m and l of each
+
 DEVICE void store_part(const row_part &sum, int row, int column, int slot,
                        const kernel_params &params) {
-    const i64 part = multiply_wide(slot, row_tile) + row;
+    float *part_gmem = params.parts + multiply_wide(slot, part_floats);
     if (column == 0)
-        params.partial_ml[part] = {sum.row_max, sum.row_sum};
+        reinterpret_cast<float2 *>(part_gmem + row_tile * head_dim)[row] = {sum.row_max,
+                                                                            sum.row_sum};
     if (sum.row_max != minus_infinity)
-        *reinterpret_cast<float4 *>(params.partial_o + part * head_dim + column) = {
-            sum.o[0], sum.o[1], sum.o[2], sum.o[3]};
+        *reinterpret_cast<float4 *>(part_gmem + row * head_dim + column) = {sum.o[0], sum.o[1],
+                                                                            sum.o[2], sum.o[3]};
 }
 
 DEVICE row_part sum_blocks(int row, int column, const work_unit &work, float scale,
                            const kernel_params &params) {
-    const auto index = [&](int i) { return multiply_wide(work.slot(i), row_tile) + row; };
+    const auto part_gmem = [&](int i) {
+        return params.parts + multiply_wide(work.slot(i), part_floats);
+    };
     return sum_parts(
-        work.parts, scale, [&](int i) { return params.partial_ml[index(i)]; },
+        work.parts, scale,
         [&](int i) {
-            return *reinterpret_cast<const float4 *>(params.partial_o + index(i) * head_dim +
-                                                     column);
+            return reinterpret_cast<const float2 *>(part_gmem(i) + row_tile * head_dim)[row];
+        },
+        [&](int i) {
+            return *reinterpret_cast<const float4 *>(part_gmem(i) + row * head_dim + column);
         });
 }
 

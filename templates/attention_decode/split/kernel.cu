@@ -114,8 +114,7 @@ struct kernel_params {
     strides q_strides, o_strides;
     cache_strides k_strides, v_strides;
     element *o;
-    float *lse, *partial_o;
-    float2 *partial_ml;
+    float *lse, *parts;
     u32 *counters;
 };
 
@@ -245,11 +244,11 @@ DEVICE void mainloop(o_fragments &o_rmem, softmax_rows &rows, pipeline &loads, c
 
 extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attention_decode(
     const element *__restrict__ q, const unsigned char *__restrict__ k,
-    const unsigned char *__restrict__ v, const float *__restrict__ k_scale,
+    const unsigned char *__restrict__ v, const unsigned char *__restrict__ k8,
+    const unsigned char *__restrict__ v8, const float *__restrict__ k_scale,
     const float *__restrict__ v_scale, const int *__restrict__ lengths,
     const int *__restrict__ page_table, element *__restrict__ o, float *__restrict__ lse,
-    float *__restrict__ partial_o, float2 *__restrict__ partial_ml, u32 *__restrict__ counters,
-    int B, int S, int heads, int group, int pages, float scale, u32 q_batch, u32 q_head, int q_row,
+    float *__restrict__ parts, u32 *__restrict__ counters, int B, int S, int heads, int group, int pages, float scale, u32 q_batch, u32 q_head, int q_row,
     u32 k_page, u32 k_head, u32 k_row, u32 v_page, u32 v_head, u32 v_row, u32 o_batch, u32 o_head,
     int o_row) {
     const kernel_params params{B,
@@ -264,8 +263,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attentio
                                {v_page, v_head, v_row},
                                o,
                                lse,
-                               partial_o,
-                               partial_ml,
+                               parts,
                                counters};
     scheduler schedule(lengths, params);
     pipeline loads;
@@ -273,7 +271,8 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attentio
     while (schedule.next(work, params)) {
         const unit_scales scales{params.scale * (fp8 ? k_scale[work.kv_head] : 1.0f),
                                  fp8 ? v_scale[work.kv_head] : 1.0f};
-        const cache_rows k_rows(k, work, params.k_strides), v_rows(v, work, params.v_strides);
+        const cache_rows k_rows(fp8 ? k8 : k, work, params.k_strides);
+        const cache_rows v_rows(fp8 ? v8 : v, work, params.v_strides);
         o_fragments o_rmem = {};
         softmax_rows rows;
         loads.begin(page_table, work, params);
