@@ -14,14 +14,16 @@ struct softmax_rows {
     float row_sum[2] = {0, 0};                           // l, of this thread's keys
 };
 
-// Sets scores of keys at or past end[h] to minus infinity; the tile begins at first_key.
+// Sets scores of keys at or past end[h], which may be negative, to minus infinity; the tile begins at
+// first_key.
 template <int n_tiles>
 DEVICE void mask_scores(float (&scores)[n_tiles][4], const int (&end)[2], int first_key) {
+    const int first_own = first_key + static_cast<int>(threadIdx.x % 4) * 2; // signed, as end[h] is
     if (first_key + n_tiles * 8 <= min(end[0], end[1]))
         return;
 #pragma unroll
     for (int i = 0; i < n_tiles * 4; ++i)
-        if (first_key + i / 4 * 8 + threadIdx.x % 4 * 2 + i % 2 >= end[i % 4 / 2])
+        if (first_own + i / 4 * 8 + i % 2 >= end[i % 4 / 2])
             scores[i / 4][i % 4] = minus_infinity;
 }
 
