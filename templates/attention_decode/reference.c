@@ -21,9 +21,9 @@ static double from_bits(uint32_t bits, int exponent_bits, int fraction_bits) {
     uint32_t fraction = bits & ((1u << fraction_bits) - 1);
     int exponent = (int)(bits >> fraction_bits & ((1u << exponent_bits) - 1));
     int bias = (1 << (exponent_bits - 1)) - 1;
-    double magnitude = exponent == 0
-                           ? ldexp(fraction, 1 - bias - fraction_bits)
-                           : ldexp(fraction + (1u << fraction_bits), exponent - bias - fraction_bits);
+    double magnitude =
+        exponent == 0 ? ldexp(fraction, 1 - bias - fraction_bits)
+                      : ldexp(fraction + (1u << fraction_bits), exponent - bias - fraction_bits);
     return bits >> (exponent_bits + fraction_bits) & 1 ? -magnitude : magnitude;
 }
 
@@ -38,8 +38,8 @@ static double element_of(const void *tensor, int64_t index, enum kind kind) {
 }
 
 /* dimensions: B, H, H_KV, S, S_KV, D, PAGE, RAGGED, CAUSAL, BF16, FP8, BSHD, LSE, SCALE (a float's
-   bits). tensors: q, k, v (without FP8), k8, v8, k_scale, v_scale (with FP8), lengths, page_table (with PAGE) as stored;
-   o and (with LSE) lse as doubles. */
+   bits). tensors: q, k, v (without FP8), k8, v8, k_scale, v_scale (with FP8), lengths, page_table
+   (with PAGE) as stored; o and (with LSE) lse as doubles. */
 void attention_decode_reference(const int64_t *dimensions, void *const *tensors) {
     int64_t heads = dimensions[1], kv_heads = dimensions[2], queries = dimensions[3];
     int64_t columns = dimensions[5], paged = dimensions[6] > 0, causal = dimensions[8];

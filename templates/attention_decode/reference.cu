@@ -44,9 +44,10 @@ struct cache_rows {
 };
 
 extern "C" __global__ void attention_decode_reference(
-    const void *q, const void *k16, const void *v16, const void *k8, const void *v8, const float *k_scale, const float *v_scale,
-    const int *lengths, const int *page_table, real *o, real *lse, int H, int H_KV, int S, int ROWS,
-    int PAGES, int D, int causal, int is_bf16, int is_fp8, int heads_inside, float scale) {
+    const void *q, const void *k16, const void *v16, const void *k8, const void *v8,
+    const float *k_scale, const float *v_scale, const int *lengths, const int *page_table, real *o,
+    real *lse, int H, int H_KV, int S, int ROWS, int PAGES, int D, int causal, int is_bf16,
+    int is_fp8, int heads_inside, float scale) {
     __shared__ real q_smem[threads], probability_smem[threads], scratch_smem[threads];
     const void *k = is_fp8 ? k8 : k16, *v = is_fp8 ? v8 : v16;
     const int query = blockIdx.x % S, head = blockIdx.x / S % H, kv_head = head / (H / H_KV);

@@ -18,8 +18,8 @@ class BatchDecodeWithPagedKVCacheWrapper:
     def run(self, q, pools, return_lse):
         assert self.extents == (8, 2, 64, 16), self.extents
 PYTHON
-case='"B": 3, "H": 8, "H_KV": 2, "S": 1, "S_KV": 100, "D": 64, "PAGE": 16, "RAGGED": 1, "CAUSAL": 1, "BF16": 0, "FP8": 0,
-      "BSHD": 0, "LSE": 0, "SCALE": 0'
+case='"B": 3, "H": 8, "H_KV": 2, "S": 1, "S_KV": 100, "D": 64, "PAGE": 16, "RAGGED": 1, "CAUSAL": 1, "BF16": 0,
+      "FP8": 0, "BSHD": 0, "LSE": 0, "SCALE": 0'
 ask() { # CHANGED DIMENSIONS: what the baseline answers
     jq -nc --argjson case "{$case, $1}" '
         {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},

@@ -248,9 +248,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attentio
     const unsigned char *__restrict__ v8, const float *__restrict__ k_scale,
     const float *__restrict__ v_scale, const int *__restrict__ lengths,
     const int *__restrict__ page_table, element *__restrict__ o, float *__restrict__ lse,
-    float *__restrict__ parts, u32 *__restrict__ counters, int B, int S, int heads, int group, int pages, float scale, u32 q_batch, u32 q_head, int q_row,
-    u32 k_page, u32 k_head, u32 k_row, u32 v_page, u32 v_head, u32 v_row, u32 o_batch, u32 o_head,
-    int o_row) {
+    float *__restrict__ parts, u32 *__restrict__ counters, int B, int S, int heads, int group,
+    int pages, float scale, u32 q_batch, u32 q_head, int q_row, u32 k_page, u32 k_head, u32 k_row,
+    u32 v_page, u32 v_head, u32 v_row, u32 o_batch, u32 o_head, int o_row) {
     const kernel_params params{B,
                                S,
                                heads,
