@@ -1,10 +1,11 @@
-// Hopper primitives (sm_90a): mbarrier, TMA, wgmma, clusters, and here setmaxnreg, elect.sync and
-// named barriers. A warpgroup is four consecutive warps, the first of them a multiple of four.
+// Hopper primitives (sm_90a): mbarrier, TMA, named barriers, wgmma, clusters, and here setmaxnreg and elect.sync.
+// A warpgroup is four consecutive warps, the first of them a multiple of four.
 #ifndef EVOTILE_LIB_HOPPER
 #define EVOTILE_LIB_HOPPER
 
 #include "lib/cluster.cuh"
 #include "lib/mbarrier.cuh"
+#include "lib/named_barrier.cuh"
 #include "lib/pdl.cuh"
 #include "lib/tma.cuh"
 #include "lib/types.cuh"
@@ -27,18 +28,6 @@ DEVICE bool elect_lane() {
     asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
                  : "=r"(elected));
     return elected;
-}
-
-// ---- named barriers: 1 to 15 (0 is __syncthreads), for `threads` threads that arrive or wait, a
-// multiple of 32 ----
-// that arrive and wait, a multiple of 32 ----
-
-DEVICE void named_barrier_sync(int number, int threads) {
-    asm volatile("bar.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
-}
-
-DEVICE void named_barrier_arrive(int number, int threads) {
-    asm volatile("bar.arrive %0, %1;" : : "r"(number), "r"(threads) : "memory");
 }
 
 #endif

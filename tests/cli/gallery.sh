@@ -1,18 +1,5 @@
 # The gallery's configs have valid genomes, and its baselines answer every request: PyTorch and the GPU are stand-ins,
-# whose calls do nothing and take 20 us each.
-mkdir stand_in
-cat >stand_in/torch.py <<'PYTHON'
-import sys
-from unittest.mock import MagicMock
-
-fake = MagicMock(__version__="2")
-fake.cuda.get_device_name.return_value = "a GPU"
-fake.cuda.get_device_properties.return_value.L2_cache_size = 1024
-fake.cuda.Event.return_value.elapsed_time.return_value = 0.08
-fake.compile.side_effect = lambda function, **options: function
-fake.randn.side_effect = lambda *shape, **options: MagicMock(shape=shape)
-sys.modules.update({"torch": fake, "torch.nn": fake.nn, "torch.nn.functional": fake.nn.functional})
-PYTHON
+# (stand_in/torch.py), whose calls do nothing and take 20 us each.
 ask() { # FOLDER CASE: what its baseline answers
     jq -nc --argjson case "$2" '
         {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
@@ -24,7 +11,7 @@ gallery() { # NAME CASE, with the dimensions that have defaults, and the config 
     echo "$1"
     "$EVOTILE" space "$ROOT/configs/${3:-$1}.json" --device emulated:sm_90 --json |
         jq -r '.goals[] | select(.valid == 0) | "\(.name) has no valid genome"'
-    PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/$1" "$2"
+    PYTHONPATH=$ROOT/tests/cli/stand_in ask "$ROOT/templates/$1" "$2"
 }
 export PYTHONDONTWRITEBYTECODE=1
 gallery reduce_sum '{"N": 1000}'
@@ -41,7 +28,7 @@ gallery quantized_gemv '{"M": 2, "N": 16, "K": 256, "GROUP": 128, "BF16": 1}'
 gallery spmv_csr '{"ROWS": 20, "COLS": 10, "NONZEROS": 60}'
 
 echo "what is no use"
-PYTHONPATH=$PWD/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32
+PYTHONPATH=$ROOT/tests/cli/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32
 mkdir -p mine && cp "$ROOT/templates/reduce_sum/torch_baseline.py" mine
 cat >mine/baseline.py <<'PYTHON'
 NAME = "mine"
@@ -53,7 +40,7 @@ def fails(n):
     raise RuntimeError("out of memory\nand more")
 IMPLEMENTATIONS = {"eager": refuses, "compiled": fails}
 PYTHON
-PYTHONPATH=$PWD/stand_in ask mine '{"N": 5}'
+PYTHONPATH=$ROOT/tests/cli/stand_in ask mine '{"N": 5}'
 mkdir without && echo 'raise ImportError("none here")' >without/torch.py
 PYTHONPATH=$PWD/without ask mine '{"N": 5}' | sed -n 's/for [^ ]* (/for PYTHON (/; 1p'
 echo '{"ask": "begin", "protocol": 1, "device": "emulated:sm_90"}' | (cd mine && python3 torch_baseline.py baseline.py)

@@ -64,6 +64,28 @@ static const struct genome_set genome_sets[] = {
      "\"BF16\": 1},\n"
      "  {\"B\": 2, \"H\": 1, \"S\": 20, \"S_KV\": 13, \"D\": 64, \"CAUSAL\": 1, \"BF16\": 1}] }",
      "templates/attention_fwd/decode"},
+    {"attention over pages", "emulated:sm_90",
+     "{ \"template\": \"attention_decode\", \"timing\": {\"inputs\": 1},\n"
+     " \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"B\": 5, \"H\": 4, \"H_KV\": 1, \"S_KV\": 130, \"D\": 128, \"PAGE\": 16},\n"
+     "  {\"B\": 2, \"H\": 6, \"H_KV\": 2, \"S\": 7, \"S_KV\": 77, \"D\": 128, \"PAGE\": 16,\n"
+     "   \"BSHD\": 1, \"LSE\": 1}] }",
+     "templates/attention_decode/split"},
+    {"causal attention over pages of fp8", "emulated:sm_90",
+     "{ \"template\": \"attention_decode\", \"timing\": {\"inputs\": 1},\n"
+     " \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"B\": 4, \"H\": 4, \"H_KV\": 2, \"S\": 5, \"S_KV\": 90, \"D\": 128, \"PAGE\": 64,\n"
+     "   \"FP8\": 1, \"CAUSAL\": 1, \"BSHD\": 1}] }",
+     "templates/attention_decode/split"},
+    {"attention over pages of one key in fp8", "emulated:sm_80",
+     "{ \"template\": \"attention_decode\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 4, \"H\": 2, \"S\": 2, \"S_KV\": 90, \"D\": 64, \"PAGE\": 1, \"FP8\": 1,\n"
+     "   \"BF16\": 1}] }",
+     "templates/attention_decode/split"},
+    {"attention over a contiguous cache of bf16", "emulated:sm_90",
+     "{ \"template\": \"attention_decode\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 36, \"H\": 1, \"S_KV\": 60, \"D\": 64, \"BF16\": 1}] }",
+     "templates/attention_decode/split"},
     {"attention of bf16", TINY_DEVICE,
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 37, \"D\": 64, \"BF16\": 1,\n"
@@ -188,6 +210,12 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"spmv_csr\", \"cases\": [{\"ROWS\": 2, \"COLS\": 9000, \"NONZEROS\": "
      "20011}] }",
      "templates/spmv_csr"},
+    /* Most sequences have fewer keys than queries: some queries see none. */
+    {"causal attention with more queries than keys", "emulated:sm_90",
+     "{ \"template\": \"attention_decode\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 8, \"H\": 2, \"H_KV\": 1, \"S\": 16, \"S_KV\": 24, \"D\": 64, \"CAUSAL\": 1}],\n"
+     " \"genes\": {\"SCHEDULE\": [\"stream_k\"]} }",
+     "templates/attention_decode/split"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

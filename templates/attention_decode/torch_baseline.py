@@ -1,0 +1,1 @@
+../reduce_sum/torch_baseline.py

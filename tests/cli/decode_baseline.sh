@@ -1,0 +1,60 @@
+# The baseline of attention over a cache: what it draws, what it asks of each package, and what it says of one that is
+# missing or refuses a case. PyTorch and the GPU are stand-ins (stand_in/torch.py), and so are the packages.
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/tests/cli/stand_in:$PWD/packages
+mkdir packages
+cat >packages/flash_attn.py <<'PYTHON'
+def flash_attn_with_kvcache(q, k, v, *, block_table=None, **options):
+    if block_table is not None:
+        raise RuntimeError("pages must have a multiple of 256 keys\nand more")
+PYTHON
+cat >packages/flashinfer.py <<'PYTHON'
+import sys
+
+class BatchDecodeWithPagedKVCacheWrapper:
+    def __init__(self, workspace, layout, use_tensor_cores):
+        print(layout, use_tensor_cores, file=sys.stderr)
+    def plan(self, firsts, pages, last_rows, *extents, **options):
+        self.extents = extents
+    def run(self, q, pools, return_lse):
+        assert self.extents == (8, 2, 64, 16), self.extents
+PYTHON
+case='"B": 3, "H": 8, "H_KV": 2, "S": 1, "S_KV": 100, "D": 64, "PAGE": 16, "RAGGED": 1, "CAUSAL": 1, "BF16": 0,
+      "FP8": 0, "BSHD": 0, "LSE": 0, "SCALE": 0'
+ask() { # CHANGED DIMENSIONS: what the baseline answers
+    jq -nc --argjson case "{$case, $1}" '
+        {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
+        ({ask: "capture", case: $case, launches: 4, sets: 2, implementation:
+              ("sdpa_gathered", "flash2", "flash3", "flashinfer", "flashinfer_tensor_cores")},
+         {ask: "warm", warmup_us: 100, samples: 2})' |
+        (cd "$ROOT/templates/attention_decode" && python3 torch_baseline.py baseline.py 2>&1) |
+        grep -v 'nothing is captured' | sed 's/for [^ ]*python[^ ]* (/for PYTHON (/'
+}
+for changed in '"S": 1' '"PAGE": 0, "S": 7, "BSHD": 1' '"LSE": 1, "BSHD": 1, "RAGGED": 0' '"FP8": 1'; do
+    echo "$changed"
+    ask "$changed"
+done
+cat >drawn.py <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch
+import baseline
+
+case = {"B": 40, "H": 4, "H_KV": 2, "S": 3, "S_KV": 500, "D": 64, "PAGE": 16, "RAGGED": 1, "CAUSAL": 1, "BF16": 0,
+        "FP8": 0, "BSHD": 0, "LSE": 0, "SCALE": 0}
+for _ in range(50):
+    cache = baseline.Cache(case)
+    for i, length in enumerate(sorted(cache.lengths)):
+        assert i * 500 // 40 <= length <= (i + 1) * 500 // 40, (i, length)
+    assert [len(own) for own in cache.sequence_pages] == [-(-length // 16) for length in cache.lengths]
+    pages = sum(cache.sequence_pages, [])
+    assert len(set(pages)) == len(pages) and max(pages) < 40 * 32
+    assert min(baseline.draw_lengths({**case, "LSE": 1})) >= 3
+assert set(baseline.draw_lengths({**case, "RAGGED": 0})) == {500}
+baseline.visible_keys({**case, "S_KV": 9}, [9, 1])
+assert torch.tensor.call_args.args[0] == [[7, 8, 9], [-1, 0, 1]], torch.tensor.call_args
+baseline.visible_keys({**case, "CAUSAL": 0}, [9, 1])
+assert torch.tensor.call_args.args[0] == [[9, 9, 9], [1, 1, 1]], torch.tensor.call_args
+assert baseline.visible_keys({**case, "S": 1, "RAGGED": 0}, [9]) is None
+print("lengths, pages and masks are right")
+PYTHON
+python3 drawn.py "$ROOT/templates/attention_decode"
