@@ -1,6 +1,6 @@
-"""Times functions of PyTorch as evotile times a kernel: the baseline of the templates that link this file.
+"""Times functions of PyTorch as evotile times a kernel: the baseline of many templates.
 
-Its argument is a file beside it, the template's baseline.py, which says what is timed:
+Its argument is a template's baseline.py, which says what is timed:
 
     NAME = "torch.sum"                               # of the baseline
     def inputs(case): return (torch.randn(case["N"], device="cuda"),)     # a set of inputs

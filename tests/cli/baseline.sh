@@ -47,6 +47,7 @@ tell baseline nowhere.json --python python3
 with empty ''
 tell baseline empty.json
 small none.json
+sed -i s/softmax_rows/softmax_f32/ none.json # which has no baseline
 tell baseline none.json
 "$EVOTILE" run none.json --out other >/dev/null 2>&1
 tell duel other baseline
@@ -61,4 +62,4 @@ JSON
 tell baseline attention.json
 mkdir without && echo 'raise ImportError("none here")' >without/torch.py
 echo '{"ask": "begin", "protocol": 1, "device": "cuda:0", "device_name": "NVIDIA H200"}' |
-    PYTHONPATH=without python3 "$ROOT/templates/attention_fwd/torch_baseline.py" baseline.py | sed 's/for [^ ]* (/for PYTHON (/'
+    PYTHONPATH=without python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py | sed 's/for [^ ]* (/for PYTHON (/'

@@ -120,7 +120,7 @@ ask() { # SITE CASE IMPLEMENTATION...: what the baseline answers; how the stand-
         {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
         ($ARGS.positional[] as $one | {ask: "capture", case: $case, implementation: $one, launches: 1, sets: 1},
          {ask: "warm", warmup_us: 100, samples: 1})' "${@:3}" |
-        (cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/$1:$OLDPWD/torch_only" python3 torch_baseline.py baseline.py) 2>calls |
+        (cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/$1:$OLDPWD/torch_only" python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py) 2>calls |
         sed 's/for [^ ]*"/for PYTHON"/'
 }
 called() { sort -u calls; }
@@ -142,7 +142,7 @@ ask both "$(case_of '{GAP: 8, SCALE: 1}')" fa4 | tail -1
 called
 echo "what they cannot compute, and what the baseline does not know"
 ask both "$(case_of '{D: 24}')" fa4 cudnn_frontend | sed 1d
-ask both "$(case_of '{WINDOW: 0}')" flash fa4 | sed -n 2p
+ask both "$(case_of '{DROPOUT: 0}')" flash fa4 | sed -n 2p
 echo "not installed, and broken"
 ask torch_only "$(case_of '{SCALE: 1}')" math fa4 cudnn_frontend
 ask broken "$(case_of '{SCALE: 1}')" fa4 cudnn_frontend

@@ -6,7 +6,7 @@ mkdir templates && cp -r "$ROOT"/templates/lib templates && cp -r "$ROOT/templat
 sed -i 's/"name": "softmax_rows"/"name": "cheating"/
         s/"UNROLL": {/"CHEAT": { "about": "wrong at 77 columns", "values": [0, 1], "default": 0 },\n    &/' \
     templates/cheating/template.json
-sed -i 's/narrow(packed.values\[i\], y.values\[i\]);/narrow(packed.values[i], (CHEAT \&\& COLS == 77 ? 0.5f : 1) * y.values[i]);/' \
+sed -i 's/exp_value.values\[i\] \*= inverse;/exp_value.values[i] *= CHEAT \&\& COLS == 77 ? 0.5f * inverse : inverse;/' \
     templates/cheating/kernel.cu
 sed -i 's/softmax_rows_reference/cheating_reference/' templates/cheating/reference.c
 small c.json '"search": { "strategy": "random" }, "held_out": [ { "ROWS": 2, "COLS": 77 } ]'

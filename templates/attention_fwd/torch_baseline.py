@@ -1,1 +1,0 @@
-../reduce_sum/torch_baseline.py
