@@ -3,7 +3,7 @@
  * strided rows and everything else in the probe cases: every genome that the constraints admit
  * works. GENOMES of each template and variant run a complete trial (default 1; GENOMES=100 make
  * check-genomes), limited to the sets that SETS names ("attention*"). many_*_test.c try more of
- * each template in a shorter way.
+ * each template in a shorter way. Half of the sets; clean_test.c takes the other half.
  */
 #include "emulated/genomes.h"
 
@@ -17,9 +17,11 @@ int main(void) {
     struct CMUnitTest tests[GENOME_SETS];
     if (getenv("SETS") != NULL)
         cmocka_set_test_filter(getenv("SETS"));
+    int count = 0;
     for (int i = 0; i < GENOME_SETS; i++)
-        tests[i] = (struct CMUnitTest){.name = genome_sets[i].name,
-                                       .test_func = results_are_correct,
-                                       .initial_state = (void *)&genome_sets[i]};
-    return _cmocka_run_group_tests("genomes", tests, GENOME_SETS, NULL, NULL);
+        if (takes_set(i, 0))
+            tests[count++] = (struct CMUnitTest){.name = genome_sets[i].name,
+                                                 .test_func = results_are_correct,
+                                                 .initial_state = (void *)&genome_sets[i]};
+    return _cmocka_run_group_tests("genomes", tests, (size_t)count, NULL, NULL);
 }

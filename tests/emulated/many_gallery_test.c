@@ -7,7 +7,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { GENOMES_OF_EACH = 4, GENOMES_OF_EACH_LONG = 20 };
 #else
-enum { GENOMES_OF_EACH = 6, GENOMES_OF_EACH_LONG = 500 };
+enum { GENOMES_OF_EACH = 4, GENOMES_OF_EACH_LONG = 500 };
 #endif
 
 int main(void) {
