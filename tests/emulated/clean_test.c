@@ -1,7 +1,7 @@
 /*
  * The race checker reports no error in the templates, for random genomes: GENOMES of each template
  * and variant (default 1; the requirement is 500 in all: GENOMES=72 TEST_SECONDS=36000 tests/run
- * emulated/clean). Half of the sets; genomes_test.c takes the other half.
+ * emulated/clean). A quarter of the sets; genomes_test.c takes another.
  */
 #include "emulated/genomes.h"
 

@@ -3,7 +3,7 @@
  * strided rows and everything else in the probe cases: every genome that the constraints admit
  * works. GENOMES of each template and variant run a complete trial (default 1; GENOMES=100 make
  * check-genomes), limited to the sets that SETS names ("attention*"). many_*_test.c try more of
- * each template in a shorter way. Half of the sets; clean_test.c takes the other half.
+ * each template in a shorter way. A quarter of the sets; clean_test.c takes another.
  */
 #include "emulated/genomes.h"
 
