@@ -13,30 +13,49 @@ enum { GENERATED_MAX = 1 << 24, DATA_MAX = 256 << 20 };
 
 /* ---- contents ---- */
 
-/* Stores a number as the dtype; the bytes of an element, 0 if no generator writes the dtype. */
-static size_t store_number(char *to, const char *dtype, const struct python_value *value) {
+/* The integers that a generator writes. */
+static const struct integer_dtype {
+    const char *name;
+    size_t bytes;
+    double least, beyond; /* values from `least` on, and below `beyond` */
+} integer_dtypes[] = {
+    {"bool", 1, 0, 2},           {"i8", 1, -0x1p7, 0x1p7},    {"u8", 1, 0, 0x1p8},
+    {"i16", 2, -0x1p15, 0x1p15}, {"i32", 4, -0x1p31, 0x1p31}, {"u32", 4, 0, 0x1p32},
+    {"i64", 8, -0x1p63, 0x1p63},
+};
+
+/* Appends a number as the dtype to the file, which has room for it. */
+static int store_number(struct import_file *file, const char *dtype,
+                        const struct python_value *value, struct error *error) {
     const double real = python_real(value);
-    const int64_t whole = value->type == PYTHON_FLOAT ? (int64_t)real : value->number;
     const float single = (float)real;
-    static const struct {
-        const char *dtype;
-        size_t bytes;
-    } integers[] = {{"bool", 1}, {"i8", 1},  {"u8", 1}, {"i16", 2},
-                    {"i32", 4},  {"u32", 4}, {"i64", 8}};
+    char *to = file->bytes + file->size;
     if (strcmp(dtype, "f32") == 0) {
         memcpy(to, &single, sizeof single);
-        return sizeof single;
+        file->size += sizeof single;
+        return 0;
     }
     if (strcmp(dtype, "f64") == 0) {
         memcpy(to, &real, sizeof real);
-        return sizeof real;
+        file->size += sizeof real;
+        return 0;
     }
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
-        if (strcmp(dtype, integers[i].dtype) == 0) {
-            memcpy(to, &whole, integers[i].bytes); /* x86-64 is little-endian */
-            return integers[i].bytes;
-        }
-    return 0;
+    for (size_t i = 0; i < sizeof integer_dtypes / sizeof *integer_dtypes; i++) {
+        const struct integer_dtype *integer = &integer_dtypes[i];
+        if (strcmp(dtype, integer->name) != 0)
+            continue;
+        /* NaN, too. An integer of Python's here is one of 64 bits. */
+        if ((value->type == PYTHON_FLOAT || integer->bytes < sizeof(int64_t)) &&
+            !(real >= integer->least && real < integer->beyond))
+            return error_input(error, "%g is no value of %s: correct the expression", real, dtype);
+        const int64_t whole = value->type == PYTHON_FLOAT ? (int64_t)real : value->number;
+        memcpy(to, &whole, integer->bytes); /* x86-64 is little-endian */
+        file->size += integer->bytes;
+        return 0;
+    }
+    return error_input(
+        error, "an expression fills no %s: write the data to a file, and FillType BinaryRaw",
+        dtype);
 }
 
 static int generate(const char *text, const char *dtype, int64_t count, struct import_file *file,
@@ -56,15 +75,8 @@ static int generate(const char *text, const char *dtype, int64_t count, struct i
         status = python_evaluate(python, &scope, &heap, &value, error);
         if (status == 0 && !python_is_number(&value))
             status = error_input(error, "'%.100s' is no number", text);
-        if (status == 0) {
-            const size_t stored = store_number(file->bytes + file->size, dtype, &value);
-            if (stored == 0)
-                status = error_input(error,
-                                     "an expression fills no %s: write the data to a file, "
-                                     "and FillType BinaryRaw",
-                                     dtype);
-            file->size += stored;
-        }
+        if (status == 0)
+            status = store_number(file, dtype, &value, error);
         python_heap_clear(&heap);
     }
     python_free(python);

@@ -66,6 +66,7 @@ jq -c '[.tensors.x.fill, .tensors.b.fill]' older/template.json
 jq -c .budget older.json
 change_ktt '.KernelSpecification.Arguments[0].DataSource = "2 * j"'
 change_ktt '.KernelSpecification.Arguments[0].DataSource = "[i]"'
+change_ktt '.KernelSpecification.Arguments[0] |= (.Type = "int32" | .DataSource = "2.0 ** (i + 20)")'
 change_ktt 'del(.KernelSpecification.Arguments[0].DataSource)'
 change_ktt '.KernelSpecification.Arguments[0].Type = "half"'
 change_ktt '.KernelSpecification.Arguments[0].Size = 100000000'
