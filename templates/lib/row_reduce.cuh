@@ -1,20 +1,21 @@
 // Reductions over the threads that share a row: lanes of a warp, warps of a block, or the blocks of
-// a cluster. What is reduced is a struct of floats, such as
-//
-//   struct sum_of_row {
-//       static constexpr bool symmetric = true; // a.merge(b) and b.merge(a) give the same bits
-//       float value = 0.0f; // of no element
-//       DEVICE void merge(const sum_of_row &other) { value += other.value; }
-//   };
-//
-// and every thread of a row gets the same bits: the result of a tree whose shape depends on nothing
-// but the template's arguments.
+// a cluster. What is reduced is a struct of floats, such as row_sum. Every thread of a row gets the
+// same bits: the result of a tree whose shape depends on nothing but the template's arguments.
 #ifndef EVOTILE_LIB_ROW_REDUCE
 #define EVOTILE_LIB_ROW_REDUCE
 
 #include "lib/cluster.cuh"
 #include "lib/smem.cuh"
 #include "lib/types.cuh"
+
+struct row_sum {
+    static constexpr bool symmetric = true; // a.merge(b) and b.merge(a) give the same bits
+    float value = 0.0f;                     // of no element
+
+    DEVICE void merge(const row_sum &other) {
+        value += other.value;
+    }
+};
 
 // A partial result as words, as shuffles and stores to other blocks move it.
 template <typename partial> struct partial_words { float values[sizeof(partial) / sizeof(float)]; };

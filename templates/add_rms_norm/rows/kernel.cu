@@ -49,16 +49,7 @@ constexpr int stride = cluster * row_threads * width; // columns that a row's th
 #define IN_CLUSTER
 #endif
 
-struct sum_of_squares {
-    static constexpr bool symmetric = true;
-    float value = 0.0f;
-
-    DEVICE void merge(const sum_of_squares &other) {
-        value += other.value;
-    }
-};
-
-__shared__ row_reduction<sum_of_squares, threads, row_threads, cluster> reduction_smem;
+__shared__ row_reduction<row_sum, threads, row_threads, cluster> reduction_smem;
 
 // ---- Steps ----
 
@@ -115,7 +106,7 @@ struct sums {
 };
 
 // The sums, rounded in `stored`; adds the squares of what is kept.
-DEVICE sums add_residual(const elements &x, const elements &residual, sum_of_squares &squares) {
+DEVICE sums add_residual(const elements &x, const elements &residual, row_sum &squares) {
     float sum[width];
     sums result;
 #pragma unroll
@@ -183,7 +174,7 @@ __global__ void IN_CLUSTER __launch_bounds__(threads, min_ctas)
             weight_rmem.load<aligned>(weight, at.column, COLS);
 
         sums sums_rmem[held];
-        sum_of_squares squares;
+        row_sum squares;
 #pragma unroll
         for (int i = 0; i < held; ++i) {
             sums_rmem[i] = add_residual(own.x[i], own.residual[i], squares);

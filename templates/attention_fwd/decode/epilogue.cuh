@@ -1,21 +1,8 @@
 // Included by kernel.cu: the epilogue. The block adds up what its warps found; and if its keys are
 // one split of several, a second kernel, the last block or the cluster adds up the splits.
 
-// m, l and the unnormalised O of a row, of four columns.
-struct row_part {
-    float row_max = minus_infinity, row_sum = 0, o[4] = {};
-
-    DEVICE void add(float other_sum, const float4 &other_o, float factor) {
-        row_sum += other_sum * factor;
-        o[0] += other_o.x * factor;
-        o[1] += other_o.y * factor;
-        o[2] += other_o.z * factor;
-        o[3] += other_o.w * factor;
-    }
-};
-
 // Leaves a warp's results where the block adds them up.
-DEVICE void store_warp(const o_fragments &o_rmem, row_state &rows) {
+DEVICE void store_warp(const o_fragments &o_rmem, softmax_rows &rows) {
     float *o_smem = reinterpret_cast<float *>(smem) + threadIdx.x / 32 * o_words;
     float2 *ml = reinterpret_cast<float2 *>(smem + ml_smem) + threadIdx.x / 32 * row_tile;
     const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;

@@ -23,6 +23,7 @@
 #include "lib/last_block.cuh"
 #include "lib/math.cuh"
 #include "lib/mma.cuh"
+#include "lib/online_softmax.cuh"
 #include "lib/pdl.cuh"
 #include "lib/smem.cuh"
 #include "lib/softmax.cuh"
@@ -100,11 +101,6 @@ static_assert(stages >= 2, "a tile is loaded while another one is computed");
 using q_fragments = u32[k_steps][4];
 using score_fragments = float[n_tiles][4];
 using o_fragments = float[d_tiles][4];
-
-struct row_state {
-    float row_max[2] = {minus_infinity, minus_infinity}; // m, before scaling
-    float row_sum[2] = {0, 0};                           // l, of this thread's keys
-};
 
 // The scale of the scores in the softmax times log2(e); `given` 0 selects 1 / sqrt(D). With a soft
 // cap c the scores are those of tanh, and the scale is c.
@@ -281,37 +277,6 @@ DEVICE void mask(score_fragments &s_rmem, const int (&begin)[2], const int (&end
             s_rmem[i / 4][i % 4] = minus_infinity;
 }
 
-// Replaces scores by probabilities exp(score - m) at the updated m of each row, and rescales l and
-// O of the tiles before.
-DEVICE void online_softmax(score_fragments &s_rmem, row_state &rows, o_fragments &o_rmem,
-                           float scale_given) {
-    float correction[2];
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-        float new_max = rows.row_max[h], tile_sum = 0;
-#pragma unroll
-        for (int n = 0; n < n_tiles; ++n)
-            new_max = fmaxf(new_max, fmaxf(s_rmem[n][h * 2], s_rmem[n][h * 2 + 1]));
-        new_max = lanes_max<4>(new_max);
-        const float scale = exact_scale(new_max, scale_given);
-        const float shift = new_max == minus_infinity ? 0.0f : new_max * scale;
-#pragma unroll
-        for (int i = 0; i < n_tiles * 2; ++i) {
-            float &probability = s_rmem[i / 2][h * 2 + i % 2];
-            probability = exp2_fast(probability * scale - shift);
-            tile_sum += probability;
-        }
-        correction[h] = correction_factor(rows.row_max[h], new_max, scale_given);
-        rows.row_sum[h] = rows.row_sum[h] * correction[h] + tile_sum;
-        rows.row_max[h] = new_max;
-    }
-    if (__all_sync(full_warp_mask, correction[0] == 1.0f && correction[1] == 1.0f))
-        return; // no maximum grew
-#pragma unroll
-    for (int d = 0; d < d_tiles; ++d)
-        scale_rows(o_rmem[d], correction);
-}
-
 DEVICE void pv_gemm(o_fragments &o_rmem, const score_fragments &p_rmem, u32 v_smem) {
 #pragma unroll
     for (int n = 0; n < n_tiles; n += 2) {
@@ -331,7 +296,7 @@ DEVICE void pv_gemm(o_fragments &o_rmem, const score_fragments &p_rmem, u32 v_sm
 
 // ---- The mainloop: a warp's tiles of the split ----
 
-DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, const q_fragments &q_rmem,
+DEVICE void mainloop(o_fragments &o_rmem, softmax_rows &rows, const q_fragments &q_rmem,
                      warp_pipeline &loads, const work_unit &work, const kernel_params &params) {
     const int lane = threadIdx.x % 32;
     int begin[2], end[2], stage = 0;
@@ -393,7 +358,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     warp_pipeline loads(k, v, work, params);
     q_fragments q_rmem;
     o_fragments o_rmem = {};
-    row_state rows;
+    softmax_rows rows;
 #pragma unroll
     for (int i = 0; i < stages - 1; ++i)
         loads.load_next(params);

@@ -47,15 +47,6 @@ constexpr int stride = cluster * row_threads * width; // columns that a row's th
 #define IN_CLUSTER
 #endif
 
-struct row_sum {
-    static constexpr bool symmetric = true;
-    float value = 0.0f;
-
-    DEVICE void merge(const row_sum &other) {
-        value += other.value;
-    }
-};
-
 // Of some elements: how many, their mean, and the sum of their squared deviations from it. Two of
 // them merge by Chan's formula, without the cancellation of sums of squares.
 struct row_moments {
