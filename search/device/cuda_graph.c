@@ -378,7 +378,8 @@ static enum verdict read_samples(struct cuda_device *self, const struct device_g
 enum verdict cuda_graph_sample(struct device *device, struct device_graph *graph, int count,
                                double *samples_us, char *reason) {
     struct cuda_device *self = cuda(device);
-    int batch_max = graph->cold ? 1 : SAMPLES_PER_BATCH;
+    /* What persists in L2 is given back after each sample. */
+    const int batch_max = graph->cold || graph->persists ? 1 : SAMPLES_PER_BATCH;
     for (int done = 0; done < count;) {
         int batch = count - done < batch_max ? count - done : batch_max;
         enum verdict verdict = limit_persisting(self, graph->persists, true, reason);

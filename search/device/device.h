@@ -103,7 +103,7 @@ struct device_launch {
     bool early; /* programmatic dependent launch: may start before the previous kernel ends, and
                    synchronises with it itself */
     /* The memory of whose lines this share persists in L2 while the launch runs: while a call or a
-       batch of samples does, and not longer. Per cent; 0: none. Without effect on a device that
+       sample does, and not longer. Per cent; 0: none. Without effect on a device that
        predicts. */
     uint64_t window_address;
     size_t window_bytes;
