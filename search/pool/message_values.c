@@ -113,3 +113,18 @@ void message_read_fields(const struct field *fields, const cJSON *object, void *
         }
     }
 }
+
+void message_add_key(cJSON *object, const char *name, const struct key *key) {
+    cJSON *parts = cJSON_AddObjectToObject(object, name);
+    for (int part = 0; part < KEY_PART_COUNT; part++)
+        cJSON_AddStringToObject(parts, key_part_name(part), key->parts[part]);
+}
+
+void message_read_key(const cJSON *object, struct key *key, bool *ok) {
+    for (int part = 0; part < KEY_PART_COUNT; part++) {
+        const cJSON *text = message_member(object, key_part_name(part), ok);
+        *ok = *ok && cJSON_IsString(text);
+        if (*ok)
+            key_set(key, part, text->valuestring);
+    }
+}

@@ -13,6 +13,7 @@
 #define EVOTILE_POOL_MESSAGE_VALUES_H
 
 #include "base/field.h"
+#include "outcome/key.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -29,5 +30,10 @@ double message_read_double(const cJSON *value, bool *ok);
 bool message_read_bool(const cJSON *object, const char *name, bool *ok);
 void message_read_text(const cJSON *object, const char *name, char *to, size_t size, bool *ok);
 void message_read_fields(const struct field *fields, const cJSON *object, void *to, bool *ok);
+
+/* An object with a member for each part of a key. */
+void message_add_key(cJSON *object, const char *name, const struct key *key);
+/* Adds the parts to `key`, which owns them. */
+void message_read_key(const cJSON *object, struct key *key, bool *ok);
 
 #endif
