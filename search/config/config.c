@@ -64,9 +64,6 @@ static int read_fields(struct config *config, const struct json *object,
 
 /* ---- sections ---- */
 
-/* A weight is a share of time or a number of calls; beyond these limits it is a typing error. */
-static const double weight_min = 1e-6, weight_max = 1e6;
-
 static int read_weight(struct config *config, const struct json *value, double *weight,
                        struct error *error) {
     struct json given;
@@ -76,9 +73,9 @@ static int read_weight(struct config *config, const struct json *value, double *
     config->weighted = true;
     if (json_number(&given, weight, error) < 0)
         return -1;
-    return *weight >= weight_min && *weight <= weight_max
-               ? 0
-               : json_error(&given, error, "must lie between %g and %g", weight_min, weight_max);
+    return case_weight_is_valid(*weight) ? 0
+                                         : json_error(&given, error, "must lie between %g and %g",
+                                                      CASE_WEIGHT_MIN, CASE_WEIGHT_MAX);
 }
 
 /* `weights`: NULL if the cases have none. */

@@ -112,6 +112,10 @@ double outcome_placement_spread(const struct outcome *outcome) {
     return largest;
 }
 
+bool case_weight_is_valid(double weight) {
+    return weight >= CASE_WEIGHT_MIN && weight <= CASE_WEIGHT_MAX; /* not NaN */
+}
+
 void outcome_set_weights(struct outcome *outcome, const double *weights) {
     for (int c = 0; c < outcome->case_count; c++)
         outcome->cases[c].weight = weights != NULL ? weights[c] : 0;

@@ -181,6 +181,10 @@ double outcome_placement_spread(const struct outcome *outcome);
 /* Beyond this a figure is shown with its spread. */
 #define PLACEMENT_SPREAD_SHOWN 0.03
 
+/* A weight is a share of time or a number of calls; beyond these limits it is a typing error. */
+#define CASE_WEIGHT_MIN 1e-6
+#define CASE_WEIGHT_MAX 1e6
+bool case_weight_is_valid(double weight);
 /* Sets the weights of the cases, one each; NULL: all are equal. */
 void outcome_set_weights(struct outcome *outcome, const double *weights);
 /* The geometric mean, by the weights of the cases, of a figure of each case. NaN, not a BUG,

@@ -7,7 +7,6 @@
 #include "pool/diagnostic_messages.h"
 #include "pool/message_values.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,12 +297,6 @@ static cJSON *print_case(const struct case_outcome *one) {
     return object;
 }
 
-static void add_key(cJSON *object, const char *name, const struct key *key) {
-    cJSON *parts = cJSON_AddObjectToObject(object, name);
-    for (int part = 0; part < KEY_PART_COUNT; part++)
-        cJSON_AddStringToObject(parts, key_part_name(part), key->parts[part]);
-}
-
 char *protocol_print_result(const struct trial_result *result) {
     const struct outcome *outcome = &result->outcome;
     cJSON *object = message_print_fields(result_fields, result);
@@ -321,9 +314,9 @@ char *protocol_print_result(const struct trial_result *result) {
         cJSON_AddItemToArray(case_results,
                              message_print_fields(case_result_fields, &result->case_results[b]));
     if (result->has_key)
-        add_key(object, "key", &result->key);
+        message_add_key(object, "key", &result->key);
     if (result->opponent_key.parts[0] != NULL)
-        add_key(object, "rival_key", &result->opponent_key);
+        message_add_key(object, "rival_key", &result->opponent_key);
     if (result->diagnostics != NULL)
         cJSON_AddItemToObject(object, "diagnostics",
                               message_print_diagnostics(result->diagnostics));
@@ -342,16 +335,7 @@ static void read_case(const cJSON *object, struct case_outcome *one, bool *ok) {
             message_read_double(sample, ok);
     }
     one->weight = weight != NULL ? message_read_double(weight, ok) : 0;
-    *ok = *ok && (weight == NULL || (one->weight > 0 && isfinite(one->weight)));
-}
-
-static void read_key(const cJSON *object, struct key *key, bool *ok) {
-    for (int part = 0; part < KEY_PART_COUNT; part++) {
-        const cJSON *text = message_member(object, key_part_name(part), ok);
-        *ok = *ok && cJSON_IsString(text);
-        if (*ok)
-            key_set(key, part, text->valuestring);
-    }
+    *ok = *ok && (weight == NULL || case_weight_is_valid(one->weight));
 }
 
 static enum verdict read_verdict(const cJSON *object, bool *ok) {
@@ -410,9 +394,9 @@ static void read_result(const cJSON *object, struct trial_result *result, bool *
     read_case_results(object, result, ok);
     result->has_key = key != NULL;
     if (result->has_key)
-        read_key(key, &result->key, ok);
+        message_read_key(key, &result->key, ok);
     if (opponent_key != NULL)
-        read_key(opponent_key, &result->opponent_key, ok);
+        message_read_key(opponent_key, &result->opponent_key, ok);
     if (diagnostics != NULL)
         result->diagnostics = message_read_diagnostics(diagnostics, ok);
 }

@@ -1,7 +1,6 @@
 #include "store/store.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ static int load_weights(struct store *store, struct error *error) {
     int status = store_meta_get(store, WEIGHTS_META, &text, error) < 0 ? -1 : 0;
     for (const char *at = text; status == 0 && at != NULL && *at != '\0'; at = end) {
         const double weight = strtod(at, &end);
-        if (end == at || !(weight > 0 && isfinite(weight)) || store->weight_count == CASES_MAX) {
+        if (end == at || !case_weight_is_valid(weight) || store->weight_count == CASES_MAX) {
             status = database_damaged(store, error, "the weights of its cases are no numbers");
             break;
         }

@@ -360,6 +360,29 @@ static char *short_line(enum protocol_message_kind kind) {
     return line;
 }
 
+/* Of two such weights the sum has no finite value. */
+static void weights_beyond_a_config_s_are_rejected(void **state) {
+    static const double bad[] = {1e300, 1e-300, -1};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct random random;
+        random_seed(&random, 7, 1);
+        example_result(&random, 1, &result);
+        result.outcome.cases[0].weight = 1;
+        char *line = protocol_print_result(&result);
+        cJSON *object = cJSON_Parse(line);
+        cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(object, "cases"), 0);
+        assert_true(
+            cJSON_ReplaceItemInObjectCaseSensitive(first, "weight", cJSON_CreateNumber(bad[i])));
+        char *changed = cJSON_PrintUnformatted(object);
+        assert_rejected(changed, "a weight is out of range");
+        cJSON_free(changed);
+        cJSON_Delete(object);
+        free(line);
+        trial_result_release(&result);
+    }
+}
+
 static void truncated_message_is_rejected(void **state) {
     (void)state;
     for (int kind = 0; kind <= PROTOCOL_FAILURE; kind++) {
@@ -551,6 +574,7 @@ int main(void) {
         cmocka_unit_test(images_round_trip),
         cmocka_unit_test(failures_round_trip),
         cmocka_unit_test(non_finite_numbers_become_zero),
+        cmocka_unit_test(weights_beyond_a_config_s_are_rejected),
         cmocka_unit_test(truncated_message_is_rejected),
         cmocka_unit_test(two_messages_on_a_line_are_rejected),
         cmocka_unit_test(values_of_another_type_are_rejected),

@@ -510,7 +510,7 @@ static void outcomes_have_the_weights_of_the_run(void **state) {
     assert_true(sum == 12.125);
     store_close(store);
 
-    static const char *const bad[] = {"1 0", "1 -2", "1 x", "1 nan", "inf"};
+    static const char *const bad[] = {"1 0", "1 -2", "1 x", "1 nan", "inf", "1e300 1e300"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sql[128];
         snprintf(sql, sizeof sql, "UPDATE meta SET value = '%s' WHERE name = 'weights'", bad[i]);
