@@ -34,7 +34,7 @@ GROUPS = {"short": lambda row: 1 < row["S"] <= 512 and row["D"] == 64,
           "long": lambda row: row["S"] > 512 or (row["D"] == 128 and row["S"] > 1), "decode": lambda row: row["S"] == 1}
 AIMS = {"short": 1.5, "long": 1.05, "decode": 1.15}  # of the geometric means
 RIVALS = "fa4,fa4_split,cudnn,cudnn_frontend,flash,efficient"
-TEMPLATES = {"attention_fwd", "attention_fwd_hopper", "attention_decode"}
+TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}
 SETS = 4  # of inputs that a timed graph takes in rotation
 
 
@@ -66,7 +66,7 @@ def chosen_rows(text):
 def index_of(shape):
     """The row that a manifest's case is, or None: a dimension that the row does not name must have no effect."""
     for index, row in enumerate(ROWS):
-        wanted = {"H_KV": row["H"], "S_KV": row["S"], **row}
+        wanted = {"H_KV": row["H"], "S_KV": row["S"], "DV": row["D"], **row}
         if all(value == wanted.get(name, 0) for name, value in shape.items()) and wanted["B"] == shape.get("B"):
             return index
     return None
@@ -119,17 +119,18 @@ def kernels_of(options, folder, device):
     return best
 
 
+def search_config(row, smem):
+    limits = {"limits": {"smem_bytes": smem}} if smem else {}
+    return {"template": "attention_fwd", "solutions": "all", "cases": [row], **limits}
+
+
 def searched(options, index, device):
     """The kernel that a search of this row finds; a search that was stopped goes on."""
-    row = ROWS[index]
     folder = os.path.join(options.out, f"search-{index + 1}")
     config, results = folder + ".json", os.path.join(folder, "run")
     os.makedirs(folder, exist_ok=True)
-    asked = {"template": "attention_decode" if row["S"] == 1 else "attention_fwd", "solutions": "all", "cases": [row]}
-    if options.smem:
-        asked["smem_bytes"] = options.smem
     with open(config, "w") as file:
-        json.dump(asked, file)
+        json.dump(search_config(ROWS[index], options.smem), file)
     if os.path.exists(os.path.join(results, "run.db")):
         must_run([options.evotile, "resume", results])
     else:

@@ -11,11 +11,12 @@ manifest() { # FOLDER TEMPLATE DEVICE P50 CASE...
         cases: [$ARGS.positional[] | fromjson | {shape: ., p50_us: $p50, operations: 4294967296, bytes: 8388608}]}' "${@:5}" \
         >"kernels/$1/manifest.json"
 }
-short='{"B":1,"H":8,"H_KV":8,"S":512,"S_KV":512,"D":64,"CAUSAL":0,"SCALE":0,"WINDOW":0}'
+short='{"B":1,"H":8,"H_KV":8,"S":512,"S_KV":512,"D":64,"CAUSAL":0,"SCALE":0,"DV":64,"WINDOW":0,"SINKS":0}'
 decode='{"B":1,"H":32,"H_KV":8,"S":1,"S_KV":8192,"D":128,"CAUSAL":0}'
 window='{"B":4,"H":8,"H_KV":8,"S":512,"S_KV":512,"D":64,"CAUSAL":0,"WINDOW":128}' # is no row
+narrow='{"B":4,"H":16,"H_KV":16,"S":512,"S_KV":512,"D":64,"DV":32,"CAUSAL":0}'            # nor is this
 manifest one attention_fwd "NVIDIA H200" 6 "$window" "$short"
-manifest two attention_fwd "NVIDIA H200" 5 "$decode" "$window" "$short" # faster
+manifest two attention_fwd "NVIDIA H200" 5 "$decode" "$window" "$short" "$narrow" # faster
 manifest other attention_fwd "NVIDIA L4" 1 "$short"                     # of another GPU
 cat >evotile <<'PYTHON'
 #!/usr/bin/env python3
@@ -60,3 +61,10 @@ print(sol_score(2, 8, 2), sol_score(8, 8, 2), sol_score(14, 8, 2), sol_score(3, 
 figures = {"l2_bytes": 100, "l2_gb_per_s": 2e-3, "dram_gb_per_s": 1e-3, "tensor_tflops": 1e-6}
 print(limit_us({"operations": 1, "bytes": 20}, figures), limit_us({"operations": 1, "bytes": 26}, figures),
       limit_us({"operations": 50, "bytes": 26}, figures))'
+echo "evotile takes the configs of its searches"
+for row in 3 20; do
+    PYTHONPATH="$ROOT/tests/bench" PYTHONDONTWRITEBYTECODE=1 python3 -c "
+import attention, json
+print(json.dumps(attention.search_config(attention.ROWS[$row - 1], 232448)))" >search.json
+    "$EVOTILE" space search.json --device emulated:sm_90 --json | jq '[.goals[] | select(.valid > 0)] | length > 0'
+done
