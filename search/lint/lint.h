@@ -60,7 +60,7 @@ struct lint_mutants lint_mutants(const struct lint *lint);
 bool lint_is_wrong(const struct lint *lint);
 
 /* Makes the text of a config for a template alone: its probe cases, with every dimension that they
-   leave out at its default, or its least value. The caller frees it. */
+   leave out at its default, its first value or its least. The caller frees it. */
 char *lint_config_text(const char *folder, struct error *error);
 
 #endif

@@ -220,8 +220,8 @@ static void test_shape(void **state) {
     static const struct {
         const char *shape, *refusal;
     } refused[] = {
-        {"B=1 H=2 S=64", "--shape: D is missing: give 32 or 64 or 96 or 128 or 192 or 256"},
-        {"B=1 H=2 S=64 D=48", "--shape: D=48: give 32 or 64 or 96 or 128 or 192 or 256"},
+        {"B=1 H=2 S=64", "--shape: D is missing: give 64 or 32 or 96 or 128 or 192 or 256"},
+        {"B=1 H=2 S=64 D=48", "--shape: D=48: give 64 or 32 or 96 or 128 or 192 or 256"},
         {"B=0 H=2 S=64 D=64", "--shape: B=0: give 1 to 65535"},
         {"B=two H=2 S=64 D=64", "--shape: B=two: give 1 to 65535"},
         {"B=1 H=2 S=64 D=64 SCALE=-1", "--shape: SCALE=-1: give at least 0"},
