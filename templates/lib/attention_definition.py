@@ -27,7 +27,7 @@ def wrong(row, lse, wanted, wanted_lse, dtype):
     norm, error = math.hypot(*wanted), math.dist(row, wanted)
     error = error / norm if norm > 0 else error
     if not error <= MOST_ERROR[dtype]:
-        return f"a row of O has a relative error of {error:.2g}, and at most {MOST_ERROR[dtype]:g} comes of rounding"
+        return f"a row of O has a relative error of {error:.2g}, above the bound {MOST_ERROR[dtype]:g}"
     if lse is not None and lse != wanted_lse and not abs(lse - wanted_lse) <= MOST_ERROR[dtype] * (1 + abs(wanted_lse)):
         return f"a log-sum-exp is {lse:.4g}, not {wanted_lse:.4g}"
     return None
