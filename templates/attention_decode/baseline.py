@@ -24,7 +24,7 @@ import torch.nn.functional as functional
 from attention_definition import attend, wrong
 
 NAME = "attention over a cache"
-PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend", "flash-attn", "flash-attn-3", "flashinfer-python"]
+PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend", "nvidia-cudnn-cu13", "flash-attn", "flash-attn-3", "flashinfer-python"]
 WORKSPACE_BYTES = 128 << 20  # that FlashInfer recommends
 
 

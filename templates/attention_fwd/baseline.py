@@ -21,7 +21,7 @@ from attention_definition import attend, wrong
 from torch.nn.attention.bias import causal_lower_right
 
 NAME = "scaled_dot_product_attention"
-PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend"]
+PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend", "nvidia-cudnn-cu13"]
 FEW_QUERIES = 16
 DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW",
               "SOFT_CAP", "SINKS"}
