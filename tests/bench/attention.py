@@ -30,7 +30,7 @@ import time
 from attention_rows import FOLDERS, ROWS, chosen_rows, index_of, ranges, rivals_of
 from attention_table import markdown, report, stored_records
 
-TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}
+TEMPLATES = {"attention_fwd", "attention_fwd_hopper", "attention_decode"}
 
 
 def log(text):
@@ -187,6 +187,8 @@ class Duels:
         conditions = {row["cases"]: row.get("conditions") for row in output["rows"]}
         for index in indices:
             name = kernels[index]["case"]["name"]
+            if name not in cases:
+                return f"the duel has no case {name}"
             self.store(index, kernels[index], rival, duel=cases[name], conditions=conditions.get(name),
                        baseline=output["b"].split(", ", 1)[-1])
         return None
