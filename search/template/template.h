@@ -241,7 +241,10 @@ struct stress {
 
 /* A program that times the alternative to the kernel, such as a framework's operator. The protocol
    is in docs/templates.md, "A baseline"; evaluate/baseline.h implements it. */
-enum { COMMAND_WORDS_MAX = 16 };
+enum {
+    COMMAND_WORDS_MAX = 16,
+    BASELINE_NAME_SIZE = 256, /* of its name and the versions of all that it calls */
+};
 
 struct baseline_command {
     int count; /* number of words; 0: no baseline */
