@@ -148,6 +148,12 @@ static void attention(void **state) {
         "{\"B\":1,\"H\":3,\"S\":21,\"D\":64,\"BF16\":1,\"LSE\":1,\"CAUSAL\":1}",
         "{\"B\":2,\"H\":4,\"H_KV\":1,\"S\":30,\"S_KV\":11,\"D\":128,\"BF16\":1,\"BSHD\":1,"
         "\"LSE\":1,\"SCALE\":0.01,\"CAUSAL\":1}",
+        /* windows across tiles of keys, other columns, soft caps and sinks */
+        "{\"B\":1,\"H\":1,\"S\":70,\"S_KV\":150,\"D\":96,\"CAUSAL\":1,\"WINDOW\":37,"
+        "\"SOFT_CAP\":20,\"SINKS\":1,\"LSE\":1}",
+        "{\"B\":1,\"H\":2,\"H_KV\":1,\"S\":66,\"S_KV\":70,\"D\":192,\"DV\":128,\"BSHD\":1,"
+        "\"WINDOW\":65}",
+        "{\"B\":1,\"H\":1,\"S\":3,\"S_KV\":200,\"D\":256,\"BF16\":1,\"WINDOW\":130,\"LSE\":1}",
     };
     compare_shapes("attention_fwd", shapes, sizeof shapes / sizeof *shapes);
 }
