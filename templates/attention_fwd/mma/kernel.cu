@@ -36,9 +36,9 @@
     !defined(V_STAGES) || !defined(KV_SPLITS) || !defined(COMBINE) || !defined(SWIZZLE) ||         \
     !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(OVERLAP) ||       \
     !defined(LAZY_RESCALE) || !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) ||     \
-    !defined(MAX_REGISTERS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||           \
-    !defined(DV) || !defined(CAUSAL) || !defined(BF16) || !defined(WINDOW) ||                      \
-    !defined(SOFT_CAP) || !defined(SINKS)
+    !defined(MAX_REGISTERS) ||                                                                     \
+    !defined(PERSISTENT) || !defined(ORDER) || !defined(D) || !defined(DV) || !defined(CAUSAL) ||  \
+    !defined(BF16) || !defined(WINDOW) || !defined(SOFT_CAP) || !defined(SINKS)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
