@@ -442,12 +442,15 @@ extern "C" __global__ void BOUNDS CLUSTER
             if (thread.group == 0)
                 reduce_and_store(o, lse, acc_rmem, rows, work, params, thread);
         } else if (thread.group == 0) {
-            if constexpr (has_sinks && kv_splits == 1)
+            kernel_params own = params;
+            if constexpr (has_sinks && kv_splits == 1) {
                 join_sinks(acc_rmem, rows, work.head, params);
+                own.scale = 1;
+            }
             if constexpr (kv_splits > 1)
                 store_partial(partial_o, partial_ml, acc_rmem, rows, work, params, thread);
             else
-                store_o(o, lse, acc_rmem, rows, work, params, thread);
+                store_o(o, lse, acc_rmem, rows, work, own, thread);
         }
         if constexpr (combine_by_last_block)
             if (arrive_is_last_block(split_counter(counters, work, params), kv_splits))
