@@ -1,11 +1,15 @@
 """What a user would call for attention: each backend of PyTorch's scaled_dot_product_attention, FlashAttention-4, and
 cuDNN's own front end. torch_baseline.py times them. The last two are optional packages, `flash-attn-4` and
 `nvidia-cudnn-frontend`; one that is not installed is reported as unable, with the reason. For PyTorch a sliding window is
-an explicit mask, which `efficient` and `math` take.
+an explicit mask, which `efficient` and `math` take. Variable lengths are for PyTorch's `varlen_attn` and
+FlashAttention-4's `flash_attn_varlen_func`, which take packed tensors as the template does.
 """
+import functools
 import importlib
 import importlib.metadata
+import inspect
 import math
+import random
 import sys
 
 import torch
@@ -17,7 +21,7 @@ NAME = "scaled_dot_product_attention"
 PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend"]
 FEW_QUERIES = 16
 DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW",
-              "SOFT_CAP", "SINKS"}
+              "SOFT_CAP", "SINKS", "VARLEN"}
 
 
 def tensor(case, heads, rows, columns, gap=0):
@@ -25,7 +29,7 @@ def tensor(case, heads, rows, columns, gap=0):
     rows, with BSHD between the rows of all heads."""
     dtype = torch.bfloat16 if case.get("BF16") else torch.float16
     inside, outside = (heads, rows) if case.get("BSHD") else (1, heads * rows)
-    made = torch.randn(case["B"], outside, inside * columns + gap, device="cuda", dtype=dtype)[..., : inside * columns]
+    made = torch.randn(1 if case.get("VARLEN") else case["B"], outside, inside * columns + gap, device="cuda", dtype=dtype)[..., : inside * columns]
     if case.get("BSHD"):
         return made.unflatten(2, (heads, columns)).transpose(1, 2)
     return made.unflatten(1, (heads, rows))
@@ -36,8 +40,10 @@ def inputs(case):
     if unknown:
         raise NotImplementedError(f"the baseline does not know the dimension {min(unknown)}")
     heads, rows, gap = case.get("H_KV", case["H"]), case.get("S_KV", case["S"]), case.get("GAP", 0)
-    return (case, tensor(case, case["H"], case["S"], case["D"], gap), tensor(case, heads, rows, case["D"], gap),
-            tensor(case, heads, rows, case.get("DV", case["D"])))
+    sequences = (case["B"] + 1) // 2 if case.get("VARLEN") else 1 # of S queries, as many as all have together
+    return (case, tensor(case, case["H"], sequences * case["S"], case["D"], gap),
+            tensor(case, heads, sequences * rows, case["D"], gap),
+            tensor(case, heads, sequences * rows, case.get("DV", case["D"])))
 
 
 def window_mask(case):
@@ -47,6 +53,11 @@ def window_mask(case):
         return None
     distance = torch.arange(queries, device="cuda")[:, None] + keys - queries - torch.arange(keys, device="cuda")
     return (distance < case["WINDOW"]) & (distance >= 0 if case.get("CAUSAL") else True)
+
+
+def refuse_lengths(case):
+    if case.get("VARLEN"):
+        raise NotImplementedError("variable lengths are for varlen_attn and fa4_varlen")
 
 
 def scale_of(case):
@@ -60,6 +71,7 @@ class Backend:
         self.name = name
 
     def prepare(self, case, q, k, v):
+        refuse_lengths(case)
         if case.get("LSE"):
             raise NotImplementedError("scaled_dot_product_attention gives no log-sum-exp")
         if case.get("SOFT_CAP") or case.get("SINKS"):
@@ -87,6 +99,8 @@ class Optional:
     """An implementation that needs a package which may be missing. Whatever it raises for a case, as these packages
     do in types of their own, means that it cannot compute it."""
 
+    packed = False
+
     def __init__(self, package, module):
         self.package, self.module = package, module
 
@@ -101,6 +115,10 @@ class Optional:
             raise NotImplementedError(f"{self.package} {version} cannot be imported: {one_line(reason)}") from None
 
     def prepare(self, case, q, k, v):
+        if not self.packed:
+            refuse_lengths(case)
+        elif not case.get("VARLEN"):
+            raise NotImplementedError("it is for variable lengths")
         module = self.load()
         try:
             return self.arguments(module, case, q, k, v)
@@ -181,8 +199,93 @@ class CudnnFrontEnd(Optional):
         graph.execute(bound, workspace, handle=self.handle)
 
 
+def shorter_rows(case, most):
+    """The rows of the shorter one of each two sequences, as setup.cu draws them; the other one has the rest of `most`."""
+    pairs = case["B"] // 2
+    bounds = [most * pair // max(2 * pairs, 1) for pair in range(pairs + 1)]
+    return [random.choice([least, min(least + 1, end), *(random.randint(least, end) for _ in range(2))])
+            for least, end in zip(bounds, bounds[1:])]
+
+
+def lengths(case):
+    """Queries and keys of each sequence, drawn as setup.cu does."""
+    rows = case.get("S_KV", case["S"])
+    most = rows if rows < case["S"] else rows - case["S"]  # of the keys that are drawn
+    drawn = []
+    for whole in (case["S"], most):
+        shorter = shorter_rows(case, whole)
+        drawn.append([one for few in shorter for one in (few, whole - few)] + [whole] * (case["B"] % 2))
+    both = [(queries, keys if rows < case["S"] else queries + keys) for queries, keys in zip(*drawn)]
+    random.shuffle(both)
+    return both
+
+
+def packed_arguments(case, tensors):
+    """[total, H, D] of each tensor, and cu_seqlens of the queries and of the keys."""
+    starts = [[0], [0]]
+    for pair in lengths(case):
+        for start, rows in zip(starts, pair):
+            start.append(start[-1] + rows)
+    rows = [one.squeeze(0).transpose(0, 1) for one in tensors]
+    return (rows if case.get("GAP") else [one.contiguous() for one in rows],
+            [torch.tensor(start, device="cuda", dtype=torch.int32) for start in starts])
+
+
+class VarlenAttention(Optional):
+    """PyTorch's attention of packed sequences, from 2.10 on, whose options differ from version to version."""
+
+    packed = True
+
+    def __init__(self):
+        super().__init__("torch", "torch.nn.attention.varlen")
+
+    def load(self):
+        try:
+            return importlib.import_module(self.module)
+        except ImportError:
+            raise NotImplementedError(f"PyTorch {torch.__version__} has no {self.module}") from None
+
+    def arguments(self, module, case, *tensors):
+        if case.get("SOFT_CAP") or case.get("SINKS"):
+            raise NotImplementedError("varlen_attn has neither a soft cap of logits nor attention sinks")
+        names = inspect.signature(module.varlen_attn).parameters
+        asked = {"window_size": ((case.get("WINDOW") or 0) - 1, 0 if case.get("CAUSAL") else -1)}
+        if "window_size" not in names and not case.get("WINDOW"):
+            asked = {"is_causal": bool(case.get("CAUSAL"))}
+        if "scale" in names or case.get("SCALE"):
+            asked["scale"] = scale_of(case)
+        for name in asked:
+            if name not in names:
+                raise NotImplementedError(f"varlen_attn of PyTorch {torch.__version__} takes no {name}")
+        if case.get("LSE"):
+            asked["return_aux"] = module.AuxRequest(lse=True)
+        if case.get("H_KV", case["H"]) != case["H"] and "enable_gqa" in names:
+            asked["enable_gqa"] = True
+        rows, starts = packed_arguments(case, tensors)
+        return module.varlen_attn, [*rows, *starts, case["S"], case.get("S_KV", case["S"])], asked
+
+    def call(self, attend, arguments, options):
+        return attend(*arguments, **options)
+
+
+class FlashAttention4Varlen(FlashAttention4):
+    packed = True
+
+    def __init__(self):
+        super().__init__(splits=1)
+
+    def arguments(self, module, case, *tensors):
+        if case.get("SINKS"):
+            raise NotImplementedError("sinks are not passed on to flash-attn-4")
+        (q, k, v), (queries, keys) = packed_arguments(case, tensors)
+        attend = functools.partial(module.flash_attn_varlen_func, cu_seqlens_q=queries, cu_seqlens_k=keys,
+                                   max_seqlen_q=case["S"], max_seqlen_k=case.get("S_KV", case["S"]))
+        return attend, case, q, k, v
+
+
 IMPLEMENTATIONS = {
     "flash": Backend("FLASH_ATTENTION"), "cudnn": Backend("CUDNN_ATTENTION"),
     "efficient": Backend("EFFICIENT_ATTENTION"), "math": Backend("MATH"),
     "fa4": FlashAttention4(splits=1), "fa4_split": FlashAttention4(splits=0), "cudnn_frontend": CudnnFrontEnd(),
+    "varlen_attn": VarlenAttention(), "fa4_varlen": FlashAttention4Varlen(),
 }
