@@ -19,11 +19,12 @@ struct q_source {
     DEVICE void load(q_fragments &q_rmem) const {
         if (!found)
             return;
-        const element *head_gmem = q + params.q.to_head(work.batch, work.head);
+        const element *head_gmem =
+            q + to_sequence<varlen>(params.q, work.batch, work.head, work.first_query);
         const int first_row = work.first_row + thread.first_row + thread.warp_row;
 #pragma unroll
         for (int k = 0; k < head_dim / 16; ++k)
-            load_a_gmem(q_rmem[k], head_gmem, params.q.row, first_row, params.S, k);
+            load_a_gmem(q_rmem[k], head_gmem, params.q.row, first_row, work.S, k);
     }
 };
 

@@ -77,8 +77,8 @@ struct tma_loader {
         mbarrier_arrive_expect_bytes(full, tile_bytes);
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
-                     work.kv_head, work.batch);
+            tma_load(stage_smem + i * panel_bytes, map, full, i * 64,
+                     work.first_key + next_tile * block_n, work.kv_head, work.batch);
         state.advance(1);
         ++next_tile;
     }

@@ -24,9 +24,9 @@
 #include "lib/math.cuh"
 #include "lib/mma.cuh"
 #include "lib/pdl.cuh"
+#include "lib/sequences.cuh"
 #include "lib/smem.cuh"
 #include "lib/softmax.cuh"
-#include "lib/strides.cuh"
 #include "lib/tile.cuh"
 #include "lib/tile_scheduler.cuh"
 #include "lib/warp.cuh"
@@ -370,14 +370,16 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         if constexpr (varlen && !combine_in_cluster)
             if (work.first_row >= work.S)
                 continue;
-        const element *k_gmem = k + to_row(params.k, work.batch, kv_head, work.first_key);
-        const element *v_gmem = v + to_row(params.v, work.batch, kv_head, work.first_key);
+        const element *k_gmem =
+            k + to_sequence<varlen>(params.k, work.batch, kv_head, work.first_key);
+        const element *v_gmem =
+            v + to_sequence<varlen>(params.v, work.batch, kv_head, work.first_key);
         q_fragments q_rmem;
         o_fragments o_rmem = {};
         row_state rows;
 
-        load_q(q_rmem, q + to_row(params.q, work.batch, work.head, work.first_query), work, params,
-               thread);
+        load_q(q_rmem, q + to_sequence<varlen>(params.q, work.batch, work.head, work.first_query),
+               work, params, thread);
         load_prologue(k_gmem, v_gmem, work, params);
         if constexpr (overlap)
             mainloop_overlapped(o_rmem, rows, q_rmem, k_gmem, v_gmem, work, params, thread);
@@ -431,7 +433,7 @@ extern "C" __global__ void __launch_bounds__(256)
                                {o_batch, o_head, o_row}};
     constexpr int block_rows = 256 / row_threads; // some threads may be left over
     const int row = blockIdx.x * block_rows + threadIdx.x / row_threads;
-    const sequence_rows queries = rows_of_sequence(blockIdx.z, cu_seqlens_q, S);
+    const sequence_rows queries = rows_of_sequence<varlen>(blockIdx.z, cu_seqlens_q, S);
     if constexpr (combine_by_pdl)
         griddepcontrol_wait(); // all splits have been written to the workspace
     if (row < queries.count && (256 % row_threads == 0 || threadIdx.x < block_rows * row_threads))

@@ -21,23 +21,6 @@ struct work_unit {
     int first_tile, end_tile;   // key tiles of the split; empty if equal
 };
 
-// Where a sequence's rows are: `count` of batch `batch` of a tensor, from `first` on.
-struct sequence_rows {
-    int batch, first, count;
-};
-
-DEVICE sequence_rows rows_of_sequence(int sequence, const int *cu_seqlens, int rows) {
-    if constexpr (!varlen)
-        return {sequence, 0, rows};
-    const int first = cu_seqlens[sequence];
-    return {0, first, cu_seqlens[sequence + 1] - first};
-}
-
-// Offset of row `row` of a head, in elements.
-DEVICE u64 to_row(const strides &tensor, int batch, int head, int row) {
-    return tensor.to_head(batch, head) + (varlen ? multiply_wide(row, tensor.row) : 0);
-}
-
 // Decodes the block's work unit from blockIdx, or from the scheduler's index if persistent. The key
 // tiles visible to a query tile are divided into kv_splits equal parts. Under a causal mask the
 // last query tiles, which have most keys, are scheduled first, unless ORDER is reversed. There are
@@ -56,8 +39,8 @@ DEVICE work_unit decode_work_unit(const tile_scheduler &work_units, const kernel
     const int m_tile = part / kv_splits, split = part % kv_splits;
     const int first_row =
         (longest_first ? ceil_div(params.S, block_m) - 1 - m_tile : m_tile) * block_m;
-    const sequence_rows queries = rows_of_sequence(sequence, params.cu_seqlens_q, params.S),
-                        keys = rows_of_sequence(sequence, params.cu_seqlens_k, params.S_KV);
+    const sequence_rows queries = rows_of_sequence<varlen>(sequence, params.cu_seqlens_q, params.S),
+                        keys = rows_of_sequence<varlen>(sequence, params.cu_seqlens_k, params.S_KV);
     work_unit work{
         sequence,      head,       first_row, split, queries.batch, queries.count, keys.count,
         queries.first, keys.first, 0,         0};
