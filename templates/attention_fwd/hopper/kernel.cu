@@ -452,14 +452,14 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                          const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
                          element *__restrict__ o, float *__restrict__ lse,
                          const int *__restrict__ cu_seqlens_q, const int *__restrict__ cu_seqlens_k,
-                         int S, int S_KV, int sequences, int heads, int x_inverse, int y_inverse,
-                         int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
-                         int q_row, u32 o_batch, u32 o_head, int o_row) {
+                         int S, int S_KV, int sequences, int total_rows, int heads, int x_inverse,
+                         int y_inverse, int heads_per_kv_head_inverse, float scale, u32 q_batch,
+                         u32 q_head, int q_row, u32 o_batch, u32 o_head, int o_row) {
     const kernel_params params{S,
                                S_KV,
                                sequences,
                                heads,
-                               varlen ? cu_seqlens_q[sequences] : S,
+                               total_rows,
                                cu_seqlens_q,
                                cu_seqlens_k,
                                x_inverse,
