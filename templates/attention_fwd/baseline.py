@@ -21,7 +21,7 @@ NAME = "scaled_dot_product_attention"
 PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend"]
 FEW_QUERIES = 16
 DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW",
-              "SOFT_CAP", "SINKS", "VARLEN"}
+              "SOFT_CAP", "SINKS", "VARLEN", "TOTAL_Q", "TOTAL_K"}
 
 
 def tensor(case, heads, rows, columns, gap=0):
@@ -40,10 +40,12 @@ def inputs(case):
     if unknown:
         raise NotImplementedError(f"the baseline does not know the dimension {min(unknown)}")
     heads, rows, gap = case.get("H_KV", case["H"]), case.get("S_KV", case["S"]), case.get("GAP", 0)
-    sequences = (case["B"] + 1) // 2 if case.get("VARLEN") else 1 # of S queries, as many as all have together
-    return (case, tensor(case, case["H"], sequences * case["S"], case["D"], gap),
-            tensor(case, heads, sequences * rows, case["D"], gap),
-            tensor(case, heads, sequences * rows, case.get("DV", case["D"])))
+    queries = case["S"]
+    if case.get("VARLEN"):
+        queries, rows = Totals(case).q, Totals(case).k
+    return (case, tensor(case, case["H"], queries, case["D"], gap),
+            tensor(case, heads, rows, case["D"], gap),
+            tensor(case, heads, rows, case.get("DV", case["D"])))
 
 
 def window_mask(case):
@@ -199,23 +201,43 @@ class CudnnFrontEnd(Optional):
         graph.execute(bound, workspace, handle=self.handle)
 
 
-def shorter_rows(case, most):
-    """The rows of the shorter one of each two sequences, as setup.cu draws them; the other one has the rest of `most`."""
-    pairs = case["B"] // 2
-    bounds = [most * pair // max(2 * pairs, 1) for pair in range(pairs + 1)]
-    return [random.choice([least, min(least + 1, end), *(random.randint(least, end) for _ in range(2))])
-            for least, end in zip(bounds, bounds[1:])]
+class Totals:
+    """How many rows packed sequences have together, as problem.json derives it."""
+
+    def __init__(self, case):
+        self.sequences, self.queries, self.keys = case["B"], case["S"], case.get("S_KV", case["S"])
+        shares = (self.sequences + 1) // 2
+        self.q = min(case.get("TOTAL_Q") or shares * self.queries, self.sequences * self.queries)
+        usual = shares * self.keys if self.queries > self.keys else self.q + shares * (self.keys - self.queries)
+        self.k = min(case.get("TOTAL_K") or usual, self.sequences * self.keys)
+        self.has_context = (self.queries <= self.keys and
+                            0 <= self.k - self.q <= self.sequences * (self.keys - self.queries))
+
+
+def drawn(count, most, total):
+    """Numbers that add up to `total`, as setup.cu draws them: pairs, in order."""
+    pairs = count // 2
+    odd = min(most, total // (pairs + 1)) if count % 2 else 0
+    numbers = []
+    for pair in range(pairs):
+        shared = (pair + 1) * (total - odd) // pairs - pair * (total - odd) // pairs
+        lowest = max(shared - most, 0)
+        least, end = (lowest + part * (shared // 2 - lowest) // pairs for part in (pair, pair + 1))
+        lesser = random.choice([least, min(least + 1, end), *(random.randint(least, end) for _ in range(2))])
+        numbers += [lesser, shared - lesser]
+    return numbers + [odd] * (count % 2)
 
 
 def lengths(case):
-    """Queries and keys of each sequence, drawn as setup.cu does."""
-    rows = case.get("S_KV", case["S"])
-    most = rows if rows < case["S"] else rows - case["S"]  # of the keys that are drawn
-    drawn = []
-    for whole in (case["S"], most):
-        shorter = shorter_rows(case, whole)
-        drawn.append([one for few in shorter for one in (few, whole - few)] + [whole] * (case["B"] % 2))
-    both = [(queries, keys if rows < case["S"] else queries + keys) for queries, keys in zip(*drawn)]
+    """Queries and keys of each sequence."""
+    totals = Totals(case)
+    queries = drawn(totals.sequences, totals.queries, totals.q)
+    if totals.has_context:
+        more = drawn(totals.sequences, totals.keys - totals.queries, totals.k - totals.q)
+        keys = [own + context for own, context in zip(queries, more)]
+    else:
+        keys = drawn(totals.sequences, totals.keys, totals.k)
+    both = list(zip(queries, keys))
     random.shuffle(both)
     return both
 

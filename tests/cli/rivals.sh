@@ -197,14 +197,15 @@ import runpy
 lengths = runpy.run_path("baseline.py")["lengths"]
 seen = set()
 for B in range(1, 9):
-    for S, S_KV in ((64, 64), (64, 90), (64, 20), (1, 1), (3, 7)):
+    for S, S_KV, q, k in ((64, 64, 0, 0), (64, 90, 0, 0), (64, 20, 0, 0), (1, 1, 0, 0), (9, 12, 5, 50), (9, 12, 8, 2)):
         for _ in range(30):
-            drawn = lengths({"B": B, "S": S, "S_KV": S_KV})
-            queries, keys = zip(*drawn)
+            pairs = lengths({"B": B, "S": S, "S_KV": S_KV, "TOTAL_Q": q, "TOTAL_K": k})
+            queries, keys = zip(*pairs)
             seen.update(queries if S == 64 else ())
             whole = (B + 1) // 2
-            assert len(drawn) == B and sum(queries) == whole * S and sum(keys) == whole * S_KV
+            assert len(pairs) == B and sum(queries) == min(q or whole * S, B * S)
+            assert sum(keys) == min(k or whole * S_KV, B * S_KV)
             assert min(queries + keys) >= 0 and max(queries) <= S and max(keys) <= S_KV
-            assert S_KV < S or all(few <= many for few, many in drawn)
+            assert S_KV < S or k or all(few <= many for few, many in pairs)
 print(sorted(seen) == list(range(65)))
 ')
