@@ -111,6 +111,24 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 45, \"S_KV\": 141, \"D\": 96, \"GAP\": 72,\n"
      "   \"LSE\": 1, \"CAUSAL\": 1, \"WINDOW\": 50, \"SOFT_CAP\": 20, \"SINKS\": 1}] }",
      "templates/attention_fwd"},
+    /* Sequences of no rows, of one, and of all; then some with fewer keys than queries. */
+    {"attention of variable lengths", "emulated:sm_80",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 7, \"H\": 2, \"H_KV\": 1, \"S\": 77, \"S_KV\": 140, \"D\": 64, \"CAUSAL\": 1,\n"
+     "   \"BSHD\": 1, \"GAP\": 72, \"LSE\": 1, \"VARLEN\": 1},\n"
+     "  {\"B\": 6, \"H\": 1, \"S\": 150, \"S_KV\": 45, \"D\": 64, \"CAUSAL\": 1, \"VARLEN\": 1}] }",
+     "templates/attention_fwd"},
+    {"attention of variable lengths with everything", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 4, \"H\": 2, \"H_KV\": 1, \"S\": 150, \"D\": 96, \"BF16\": 1, \"BSHD\": 1,\n"
+     "   \"LSE\": 1, \"WINDOW\": 40, \"SOFT_CAP\": 20, \"SINKS\": 1, \"VARLEN\": 1}] }",
+     "templates/attention_fwd"},
+    {"Hopper attention of variable lengths", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 5, \"H\": 2, \"H_KV\": 1, \"S\": 150, \"S_KV\": 190, \"D\": 64, \"CAUSAL\": 1,\n"
+     "   \"BSHD\": 1, \"GAP\": 72, \"LSE\": 1, \"VARLEN\": 1},\n"
+     "  {\"B\": 4, \"H\": 1, \"S\": 150, \"S_KV\": 45, \"D\": 64, \"CAUSAL\": 1, \"VARLEN\": 1}] }",
+     "templates/attention_fwd/hopper"},
     {"few queries of 256 columns, a window and sinks", "emulated:sm_90",
      "{ \"template\": \"attention_fwd/decode\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
