@@ -17,7 +17,8 @@
 
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(BLOCK_K) || !defined(THREAD_M) ||           \
     !defined(THREAD_N) || !defined(LANES_M) || !defined(STAGES) || !defined(UNROLL) ||             \
-    !defined(GROUP) || !defined(SPLITS) || !defined(COMBINE) || !defined(MIN_CTAS)
+    !defined(ORDER) || !defined(GROUP) || !defined(SPLITS) || !defined(COMBINE) ||                 \
+    !defined(MIN_CTAS)
 #error "a gene of gemm_f32 is not defined: see genes in solution.json"
 #endif
 
@@ -26,6 +27,7 @@ constexpr int thread_m = THREAD_M, thread_n = THREAD_N; // of C per thread
 constexpr int lanes_m = LANES_M, lanes_n = 32 / LANES_M;
 constexpr int stages = STAGES;
 constexpr int unroll = UNROLL;
+constexpr bool along_rows = ORDER == ORDER_ROWS;
 constexpr int group = GROUP; // rows of blocks that run together
 constexpr int splits = SPLITS;
 constexpr bool combine_by_pdl = splits > 1 && COMBINE == COMBINE_EARLY;
@@ -150,17 +152,32 @@ DEVICE void pick_tile(int &tile_m, int &tile_n, int M, int N) {
     tile_n = within / height;
 }
 
+// In an order in which one factor changes from each multiply-add to the next: to and fro along rows
+// of sums, or along columns. The factor that stays is not read from the register file again, which
+// provides one register of each of two banks in a cycle.
 DEVICE void multiply(float (&sums)[thread_m][thread_n], const fragments &step) {
+    constexpr int lines = along_rows ? thread_m : thread_n, length = thread_m * thread_n / lines;
 #pragma unroll
-    for (int i = 0; i < thread_m; ++i)
+    for (int line = 0; line < lines; ++line)
 #pragma unroll
-        for (int j = 0; j < thread_n; ++j)
+        for (int at = 0; at < length; ++at) {
+            const int place = line % 2 != 0 ? length - 1 - at : at;
+            const int i = along_rows ? line : place, j = along_rows ? place : line;
             sums[i][j] += step.a[i / width].values[i % width] * step.b[j / width].values[j % width];
+        }
+}
+
+// The sum, by an instruction between its register and that of a vector. If a vector of sums is
+// stored as it is, the compiler keeps sums in four neighbouring registers during the whole loop,
+// each in the register bank of its factor of B. `zero` is a number that it does not know.
+DEVICE float apart(float sum, int zero) {
+    return __int_as_float(__float_as_int(sum) ^ zero);
 }
 
 // Stores rows of at most `columns` elements, `pitch` apart.
 DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_row,
                   int first_column, int M, int columns, int pitch) {
+    const int zero = M >> 31;
 #pragma unroll
     for (int i = 0; i < thread_m; ++i) {
         const int row = first_row + i / width * threads_m * width + i % width;
@@ -170,16 +187,19 @@ DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_r
         for (int j = 0; j < thread_n; j += width) {
             const int column = first_column + j * threads_n;
             float *to = c + static_cast<i64>(row) * pitch + column;
+            vector<float, width> four;
+#pragma unroll
+            for (int e = 0; e < width; ++e)
+                four.values[e] = apart(sums[i][j + e], zero);
             if (pitch % width == 0) {
                 if (column < columns)
-                    store_vector<width>(
-                        to, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
+                    store_vector<width>(to, four);
                 continue;
             }
 #pragma unroll
             for (int e = 0; e < width; ++e)
                 if (column + e < columns)
-                    to[e] = sums[i][j + e];
+                    to[e] = four.values[e];
         }
     }
 }
