@@ -169,6 +169,14 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
      "templates/gemm_f32"},
+    /* 306 tiles on 132 multiprocessors: a round and shares; 132: a round; 12: shares alone. */
+    {"shared sums of floats", "emulated:sm_90",
+     "{ \"template\": \"gemm_f32\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 545, \"N\": 520, \"K\": 21}, {\"M\": 352, \"N\": 384, \"K\": 9},\n"
+     "  {\"M\": 90, \"N\": 99, \"K\": 70}],\n"
+     " \"genes\": {\"SCHEDULE\": [\"stream_k\"], \"BLOCK_M\": [32], \"BLOCK_N\": [32], "
+     "\"MIN_CTAS\": [1]} }",
+     "templates/gemm_f32"},
     {"convolution", "emulated:sm_80",
      "{ \"template\": \"convolution_2d\", \"cases\": [{\"H\": 61, \"W\": 150, \"R\": 3},\n"
      "  {\"H\": 9, \"W\": 268, \"R\": 3}] }",
