@@ -7,7 +7,7 @@ usage: python3 tests/bench/attention.py [--rows '1-5,7 decode'] [--kernels FOLDE
 Kernels. --kernels FOLDER has exported kernels or runs, itself or one level below; a run is exported first. Of several
 kernels for a row the one with the least recorded p50 is taken. With --seconds N the rows are searched first, N seconds
 a row: those that have a folder in common in one search, which starts from the genomes of --seeds FILE (one a line, #
-for comments) and of the kernels there are; a search that was stopped goes on. --freeze FOLDER exports them there, a
+for comments; those of other solutions are left out) and of the kernels there are; a search that was stopped goes on. --freeze FOLDER exports them there, a
 folder for each set of rows: attention_h200 (rows 1 to 14), attention_long_h200 (15 to 19), attention_decode_h200 (20,
 21).
 
@@ -109,15 +109,19 @@ def usable(genome, genes):
 
 
 def seeds_of(options, config, kernels):
-    """The genomes of --seeds as they are, and those of frozen kernels that may be of an earlier version."""
+    """The genomes of --seeds whose genes the solution has, and those of frozen kernels, which may be of an earlier
+    version."""
     seeds = []
     if options.seeds:
         with open(options.seeds) as file:
-            seeds = [line.split("#")[0].strip().rstrip(";") for line in file]
+            seeds = list(filter(None, (line.split("#")[0].strip().rstrip(";") for line in file)))
     space = json.loads(must_run([options.evotile, "space", config, "--json"]))
     genes = {gene["name"]: {str(value) for value in gene["values"]} for gene in space["genes"]}
-    seeds += [usable(kernel["genome"], genes) for kernel in kernels.values()]
-    return [seed for seed in dict.fromkeys(seeds) if seed]
+    own = [seed for seed in seeds if {pair.split("=")[0].strip() for pair in seed.split(",")} <= set(genes)]
+    if len(own) < len(seeds):
+        log(f"{len(own)} of the {len(seeds)} genomes of {options.seeds} have genes of this solution alone")
+    own += [usable(kernel["genome"], genes) for kernel in kernels.values()]
+    return [seed for seed in dict.fromkeys(own) if seed]
 
 
 def search(options, name, indices, kernels):
