@@ -587,6 +587,11 @@ int template_work(const struct template *template, const struct genome *genome, 
    check with template_genome_is_valid. */
 struct template *template_load_probes(const struct template *template,
                                       const struct template_setting *setting, struct error *error);
+/* Loads the same template for its reference cases: small ones, complete, at which its references
+   are compared. No genome need be valid for one. Returns NULL without an error if it has none. */
+struct template *template_load_reference_cases(const struct template *template,
+                                               const struct template_setting *setting,
+                                               struct error *error);
 bool template_genome_is_valid(const struct template *template, const struct genome *genome,
                               int case_index);
 
