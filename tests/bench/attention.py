@@ -129,13 +129,17 @@ def search(options, name, indices, kernels):
     _, solutions, smem = FOLDERS[name]
     folder = os.path.join(options.out, f"search-{ranges(indices)}")
     config, results = os.path.join(folder, "config.json"), os.path.join(folder, "run")
-    os.makedirs(folder, exist_ok=True)
-    with open(config, "w") as file:
-        json.dump(search_config([ROWS[index] for index in indices], options.solutions or solutions,
-                                options.smem or smem), file)
+    wanted = json.dumps(search_config([ROWS[index] for index in indices], options.solutions or solutions,
+                                      options.smem or smem))
     if os.path.exists(os.path.join(results, "run.db")):
+        with open(config) as file:
+            if file.read() != wanted:
+                sys.exit(f"bench-attention: {folder} has a search of another config: remove it, or choose another --out")
         must_run([options.evotile, "resume", results])
     else:
+        os.makedirs(folder, exist_ok=True)
+        with open(config, "w") as file:
+            file.write(wanted)
         seeds = seeds_of(options, config, kernels)
         must_run([options.evotile, "run", config, "--time", f"{options.seconds * len(indices)}s", "--out", results,
                   *(["--seed-genome", ";".join(seeds)] if seeds else [])])
@@ -147,10 +151,12 @@ def search(options, name, indices, kernels):
 
 def searched(options, chosen, kernels, device):
     """Adds the kernels that searches of the chosen rows find, in place of those there were."""
-    for name, (rows, _, _) in FOLDERS.items():
-        indices = [index for index in chosen if index in rows]
+    parts = {name: [index for index in chosen if index in rows] for name, (rows, _, _) in FOLDERS.items()}
+    for name, indices in parts.items():
+        rows = FOLDERS[name][0]
         if options.freeze and 0 < len(indices) < len(rows):
             sys.exit(f"bench-attention: {name} is frozen as a whole: choose all of rows {ranges(rows)}, or no --freeze")
+    for name, indices in parts.items():
         if indices:
             kernels.update(kernels_of(options, search(options, name, indices, kernels), device))
 

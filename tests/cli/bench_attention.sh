@@ -92,12 +92,13 @@ rm calls
 manifest . attention_fwd "NVIDIA H200" 4 "$decode" "$batch" && mv manifest.json exported.json
 printf '# ours\nTILE=64;\n\nTILE=64,WARPS=8\n' >seeds # the last is another solution's
 bench --rows decode --rivals fa4 --seconds 20 --seeds seeds --freeze frozen | grep -c 'attention_decode_h200'
-bench --rows 21 --rivals fa4 --seconds 20 --freeze frozen; tail -1 log
+bench --rows 1-14,21 --rivals fa4 --seconds 20 --freeze frozen; tail -1 log
 bench --rows decode --freeze frozen
 tail -1 log
 grep -v duel calls
 rm calls
 bench --rows decode --rivals fa4 --seconds 20 >/dev/null # goes on, and the kernel's duels are stored
+bench --rows decode --rivals fa4 --seconds 20 --smem 65536; tail -1 log
 cat calls
 echo "rows that there are not"
 for rows in 0 22 1-30 nothing ""; do bench --rows "$rows"; tail -1 log; done
