@@ -7,9 +7,9 @@ usage: python3 tests/bench/attention.py [--rows '1-5,7 decode'] [--kernels FOLDE
 Kernels. --kernels FOLDER has exported kernels or runs, itself or one level below; a run is exported first. Of several
 kernels for a row the one with the least recorded p50 is taken. With --seconds N the rows are searched first, N seconds
 a row: those that have a folder in common in one search, which starts from the genomes of --seeds FILE (one a line, #
-for comments; those of other solutions are left out) and of the kernels there are; a search that was stopped goes on. --freeze FOLDER exports them there, a
-folder for each set of rows: attention_h200 (rows 1 to 14), attention_long_h200 (15 to 19), attention_decode_h200 (20,
-21).
+for comments; those of other solutions are left out) and of the kernels there are; a search that was stopped goes on.
+--freeze FOLDER exports them there, a folder for each set of rows: attention_h200 (rows 1 to 14), attention_long_h200
+(15 to 19), attention_decode_h200 (20, 21).
 
 Records. Each duel is appended to OUT/results.jsonl as it ends, so that a call that was stopped goes on and rows may be
 divided over calls and machines: the table has the rows of all *.jsonl in OUT, a table for each GPU, for each row the
@@ -134,7 +134,8 @@ def search(options, name, indices, kernels):
     if os.path.exists(os.path.join(results, "run.db")):
         with open(config) as file:
             if file.read() != wanted:
-                sys.exit(f"bench-attention: {folder} has a search of another config: remove it, or choose another --out")
+                sys.exit(f"bench-attention: {folder} has a search of another config: remove it, or choose another "
+                         "--out")
         must_run([options.evotile, "resume", results])
     else:
         os.makedirs(folder, exist_ok=True)
