@@ -224,6 +224,11 @@ static const struct genome_set genome_sets[] = {
      " \"genes\": {\"SCHEDULE\": [\"stream_k\"], \"BLOCK_M\": [32], \"BLOCK_N\": [32], "
      "\"MIN_CTAS\": [1]} }",
      "templates/gemm_f32"},
+    {"sparse rows summed by a scan", "emulated:sm_80",
+     "{ \"template\": \"spmv_csr\", \"cases\": [\n"
+     "  {\"ROWS\": 301, \"COLS\": 777, \"NONZEROS\": 4003},\n"
+     "  {\"ROWS\": 900, \"COLS\": 50, \"NONZEROS\": 130}], \"genes\": {\"METHOD\": [\"scan\"]} }",
+     "templates/spmv_csr"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 
