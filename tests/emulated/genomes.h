@@ -97,11 +97,14 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"S\": 150, \"D\": 32, \"CAUSAL\": 1, \"WINDOW\": 37, \"LSE\": 1},\n"
      "  {\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 32, \"CAUSAL\": 1, \"WINDOW\": 37}] }",
      "templates/attention_fwd"},
-    {"attention of narrow V, a soft cap and sinks", "emulated:sm_90",
+    /* Divided by the second case's scale, the sinks above zero would overflow. */
+    {"attention of narrow V and sinks", "emulated:sm_90",
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 192, \"DV\": 128,\n"
-     "   \"BSHD\": 1, \"LSE\": 1, \"SOFT_CAP\": 3, \"SINKS\": 1, \"BF16\": 1}] }",
+     "   \"BSHD\": 1, \"LSE\": 1, \"SINKS\": 1, \"BF16\": 1},\n"
+     "  {\"B\": 1, \"H\": 5, \"S\": 20, \"S_KV\": 37, \"D\": 192, \"DV\": 128, \"LSE\": 1,\n"
+     "   \"SCALE\": 1e-39, \"SINKS\": 1, \"BF16\": 1}] }",
      "templates/attention_fwd"},
     {"attention of 96 columns with everything", "emulated:sm_90",
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
@@ -165,6 +168,14 @@ static const struct genome_set genome_sets[] = {
     {"large stages of floats", "emulated:sm_90",
      "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
+     "templates/gemm_f32"},
+    /* 306 tiles on 132 multiprocessors: a round and shares; 132: a round; 12: shares alone. */
+    {"shared sums of floats", "emulated:sm_90",
+     "{ \"template\": \"gemm_f32\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 545, \"N\": 520, \"K\": 21}, {\"M\": 352, \"N\": 384, \"K\": 9},\n"
+     "  {\"M\": 90, \"N\": 99, \"K\": 70}],\n"
+     " \"genes\": {\"SCHEDULE\": [\"stream_k\"], \"BLOCK_M\": [32], \"BLOCK_N\": [32], "
+     "\"MIN_CTAS\": [1]} }",
      "templates/gemm_f32"},
     {"convolution", "emulated:sm_80",
      "{ \"template\": \"convolution_2d\", \"cases\": [{\"H\": 61, \"W\": 150, \"R\": 3},\n"
