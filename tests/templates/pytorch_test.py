@@ -66,14 +66,32 @@ def attend(query, key, value, seen, scale, cap=0, sinks=None):
     return wanted, torch.logsumexp(scores, 3)
 
 
+def packed(sequences, most):
+    """cu_seqlens: sequences without rows, with one and with `most` among them."""
+    lengths = [0, most, 1, *torch.randint(0, most + 1, (sequences,)).tolist()][:sequences]
+    return torch.tensor([sum(lengths[:b]) for b in range(sequences + 1)], dtype=torch.int32)
+
+
+def seen_keys(case, queries, keys):
+    distance = torch.arange(queries)[:, None] + keys - queries - torch.arange(keys)[None]  # of a query from a key before it
+    seen = torch.ones(queries, keys, dtype=torch.bool)
+    if case.get("CAUSAL"):
+        seen &= distance >= 0
+    if case.get("WINDOW"):
+        seen &= distance < case["WINDOW"]
+    return seen
+
+
 def attention_fwd(case):
     B, H, S, D = (case[name] for name in ("B", "H", "S", "D"))
     case = {"H_KV": H, "S_KV": S, "DV": D, **case}
     H_KV, S_KV, DV = case["H_KV"], case["S_KV"], case["DV"]
-    bshd, window, dtype = case.get("BSHD"), case.get("WINDOW", 0), torch.bfloat16 if case.get("BF16") else torch.half
+    bshd, dtype = case.get("BSHD"), torch.bfloat16 if case.get("BF16") else torch.half
+    starts = [packed(B, S), packed(B, S_KV)] if case.get("VARLEN") else [None, None]
+    batches, rows, key_rows = (1, *(int(start[-1]) for start in starts)) if case.get("VARLEN") else (B, S, S_KV)
 
     def tensor(heads, rows, columns, gap=0):  # with a gap: a view of columns of a wider tensor
-        made = torch.randn(B, rows, heads * columns + gap) if bshd else torch.randn(B, heads, rows, columns + gap)
+        made = torch.randn(batches, rows, heads * columns + gap) if bshd else torch.randn(batches, heads, rows, columns + gap)
         made = made.to(dtype)
         return made[..., : heads * columns].unflatten(2, (heads, columns)) if bshd else made[..., :columns]
 
@@ -81,21 +99,26 @@ def attention_fwd(case):
         return tensor.transpose(1, 2) if bshd else tensor
 
     gap = case.get("GAP", 0)
-    q, k, v = tensor(H, S, D, gap), tensor(H_KV, S_KV, D, gap), tensor(H_KV, S_KV, DV)
-    distance = torch.arange(S)[:, None] + S_KV - S - torch.arange(S_KV)[None]  # of a query from a key before it
-    seen = torch.ones(S, S_KV, dtype=torch.bool)
-    if case.get("CAUSAL"):
-        seen &= distance >= 0
-    if window:
-        seen &= distance < window
+    q, k, v = tensor(H, rows, D, gap), tensor(H_KV, key_rows, D, gap), tensor(H_KV, key_rows, DV)
     query, key, value = (by_head(t).double() for t in (q, k, v))
     key, value = (t.repeat_interleave(H // H_KV, 1) for t in (key, value))
     sinks = torch.randn(H) * 2 if case.get("SINKS") else None
-    # The scale as the kernel gets it, a float. PyTorch's own default is the same as 0.
-    wanted, wanted_logs = attend(query, key, value, seen, as_float(case.get("SCALE", 0)) or D**-0.5, case.get("SOFT_CAP", 0), sinks)
-    got, logs = nans(*q.shape[:3], DV), nans(B, H, S)
-    call("attention_fwd", case, [q, k, v, got, logs if case.get("LSE") else None, sinks])
-    return [(by_head(got), wanted)] + ([log_pair(logs, wanted_logs)] if case.get("LSE") else [])
+    got, logs = nans(*q.shape[:3], DV), nans(batches, H, rows)
+    call("attention_fwd", {**case, "TOTAL_Q": rows, "TOTAL_K": key_rows} if case.get("VARLEN") else case,
+         [q, k, v, got, logs if case.get("LSE") else None, sinks, *starts])
+    pairs = []
+    for b in range(B if case.get("VARLEN") else 1):  # the rows of a sequence, or all
+        own, own_keys = (slice(*start[b:b + 2].tolist()) if start is not None else slice(None) for start in starts)
+        # The scale as the kernel gets it, a float. PyTorch's own default is the same as 0.
+        wanted, wanted_logs = attend(query[:, :, own], key[:, :, own_keys], value[:, :, own_keys],
+                                     seen_keys(case, query[:, :, own].shape[2], key[:, :, own_keys].shape[2]),
+                                     as_float(case.get("SCALE", 0)) or D**-0.5, case.get("SOFT_CAP", 0), sinks)
+        if wanted.numel() > 0 and key[:, :, own_keys].numel() > 0:
+            pairs.append((by_head(got)[:, :, own], wanted))
+        else:
+            assert not by_head(got)[:, :, own].any()  # no queries, or zeros
+        pairs += [log_pair(logs[:, :, own], wanted_logs)] if case.get("LSE") and wanted.numel() > 0 else []
+    return pairs
 
 
 def attention_decode(case):
@@ -151,6 +174,9 @@ cases = {
         dict(B=1, H=4, H_KV=2, S=20, D=256, DV=64, SOFT_CAP=3, LSE=1),
         dict(B=2, H=4, H_KV=2, S=20, S_KV=9, D=96, CAUSAL=1, SINKS=1, LSE=1),
         dict(B=2, H=4, H_KV=2, S=45, S_KV=60, D=96, CAUSAL=1, WINDOW=13, SOFT_CAP=20, SINKS=1, LSE=1, BF16=1, GAP=8),
+        dict(B=5, H=4, H_KV=2, S=20, S_KV=31, D=64, BSHD=1, GAP=8, VARLEN=1, TOTAL_Q=1, TOTAL_K=1),  # as many as are drawn
+        dict(B=5, H=2, S=17, S_KV=9, D=32, CAUSAL=1, VARLEN=1),
+        dict(B=6, H=2, H_KV=1, S=33, D=96, DV=64, CAUSAL=1, WINDOW=11, SOFT_CAP=4, SINKS=1, LSE=1, BF16=1, BSHD=1, VARLEN=1),
     ],
     attention_decode: [
         dict(B=3, H=2, S=1, S_KV=70, D=128, RAGGED=1, LSE=1),
