@@ -60,35 +60,33 @@ def attend(query, key, value, seen, scale, cap=0, sinks=None):
         scores = torch.cat([scores, sinks.double()[None, :, None, None].expand(*scores.shape[:3], 1)], 3)
     shares = torch.softmax(scores, 3).nan_to_num(0)[..., : key.shape[2]]
     wanted = shares @ value
-    if not cap and sinks is None:  # another way where there is one
+    if not cap and sinks is None and key.shape[2] > 0:  # another way where there is one
         fused = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, scale=scale)
         assert torch.allclose(fused.nan_to_num(0).masked_fill(~seen.any(-1, keepdim=True), 0), wanted, rtol=1e-9, atol=1e-12)
     return wanted, torch.logsumexp(scores, 3)
 
 
-def packed(sequences, most):
-    """cu_seqlens: sequences without rows, with one and with `most` among them."""
-    lengths = [0, most, 1, *torch.randint(0, most + 1, (sequences,)).tolist()][:sequences]
-    return torch.tensor([sum(lengths[:b]) for b in range(sequences + 1)], dtype=torch.int32)
-
-
-def seen_keys(case, queries, keys):
-    distance = torch.arange(queries)[:, None] + keys - queries - torch.arange(keys)[None]  # of a query from a key before it
-    seen = torch.ones(queries, keys, dtype=torch.bool)
-    if case.get("CAUSAL"):
-        seen &= distance >= 0
-    if case.get("WINDOW"):
-        seen &= distance < case["WINDOW"]
-    return seen
+def starts(total, sequences):
+    """Where each of the packed sequences begins, and the last one ends: some are empty."""
+    cuts = torch.randint(0, total + 1, (sequences - 1,)).sort().values
+    return torch.cat([torch.tensor([0]), cuts, torch.tensor([total])]).to(torch.int32)
 
 
 def attention_fwd(case):
-    B, H, S, D = (case[name] for name in ("B", "H", "S", "D"))
-    case = {"H_KV": H, "S_KV": S, "DV": D, **case}
-    H_KV, S_KV, DV = case["H_KV"], case["S_KV"], case["DV"]
-    bshd, dtype = case.get("BSHD"), torch.bfloat16 if case.get("BF16") else torch.half
-    starts = [packed(B, S), packed(B, S_KV)] if case.get("VARLEN") else [None, None]
-    batches, rows, key_rows = (1, *(int(start[-1]) for start in starts)) if case.get("VARLEN") else (B, S, S_KV)
+    H, D = case["H"], case["D"]
+    case = {"H_KV": H, "DV": D, **case}
+    begins = [None, None]
+    if case.get("VARLEN"):
+        begins = [starts(case[total], case["B"]) for total in ("TOTAL_Q", "TOTAL_K")]
+        batches, rows, rows_kv = 1, case["TOTAL_Q"], case["TOTAL_K"]
+        case["S"], case["S_KV"] = (of.diff().max().item() for of in begins)
+        parts = list(zip(*(t.tolist() for of in begins for t in (of[:-1], of[1:]))))
+    else:
+        case = {"S_KV": case["S"], **case}
+        batches, rows, rows_kv = case["B"], case["S"], case["S_KV"]
+        parts = [(0, rows, 0, rows_kv)]
+    H_KV, DV = case["H_KV"], case["DV"]
+    bshd, window, dtype = case.get("BSHD"), case.get("WINDOW", 0), torch.bfloat16 if case.get("BF16") else torch.half
 
     def tensor(heads, rows, columns, gap=0):  # with a gap: a view of columns of a wider tensor
         made = torch.randn(batches, rows, heads * columns + gap) if bshd else torch.randn(batches, heads, rows, columns + gap)
@@ -98,27 +96,26 @@ def attention_fwd(case):
     def by_head(tensor):  # as SDPA takes it: a view of (B,S,H,D)
         return tensor.transpose(1, 2) if bshd else tensor
 
+    def mask(queries, keys):
+        distance = torch.arange(queries)[:, None] + keys - queries - torch.arange(keys)[None]  # from a key before
+        seen = torch.ones(queries, keys, dtype=torch.bool)
+        if case.get("CAUSAL"):
+            seen &= distance >= 0
+        return seen & (distance < window) if window else seen
+
     gap = case.get("GAP", 0)
-    q, k, v = tensor(H, rows, D, gap), tensor(H_KV, key_rows, D, gap), tensor(H_KV, key_rows, DV)
+    q, k, v = tensor(H, rows, D, gap), tensor(H_KV, rows_kv, D, gap), tensor(H_KV, rows_kv, DV)
     query, key, value = (by_head(t).double() for t in (q, k, v))
     key, value = (t.repeat_interleave(H // H_KV, 1) for t in (key, value))
     sinks = torch.randn(H) * 2 if case.get("SINKS") else None
+    # The scale as the kernel gets it, a float. PyTorch's own default is the same as 0.
+    scale = as_float(case.get("SCALE", 0)) or D**-0.5
+    each = [attend(query[:, :, a:b], key[:, :, c:d], value[:, :, c:d], mask(b - a, d - c), scale, case.get("SOFT_CAP", 0), sinks)
+            for a, b, c, d in parts]
+    wanted, wanted_logs = (torch.cat(list(of), 2) for of in zip(*each))
     got, logs = nans(*q.shape[:3], DV), nans(batches, H, rows)
-    call("attention_fwd", {**case, "TOTAL_Q": rows, "TOTAL_K": key_rows} if case.get("VARLEN") else case,
-         [q, k, v, got, logs if case.get("LSE") else None, sinks, *starts])
-    pairs = []
-    for b in range(B if case.get("VARLEN") else 1):  # the rows of a sequence, or all
-        own, own_keys = (slice(*start[b:b + 2].tolist()) if start is not None else slice(None) for start in starts)
-        # The scale as the kernel gets it, a float. PyTorch's own default is the same as 0.
-        wanted, wanted_logs = attend(query[:, :, own], key[:, :, own_keys], value[:, :, own_keys],
-                                     seen_keys(case, query[:, :, own].shape[2], key[:, :, own_keys].shape[2]),
-                                     as_float(case.get("SCALE", 0)) or D**-0.5, case.get("SOFT_CAP", 0), sinks)
-        if wanted.numel() > 0 and key[:, :, own_keys].numel() > 0:
-            pairs.append((by_head(got)[:, :, own], wanted))
-        else:
-            assert not by_head(got)[:, :, own].any()  # no queries, or zeros
-        pairs += [log_pair(logs[:, :, own], wanted_logs)] if case.get("LSE") and wanted.numel() > 0 else []
-    return pairs
+    call("attention_fwd", case, [q, k, v, got, logs if case.get("LSE") else None, sinks, *begins])
+    return [(by_head(got), wanted)] + ([log_pair(logs, wanted_logs)] if case.get("LSE") else [])
 
 
 def attention_decode(case):
@@ -174,9 +171,8 @@ cases = {
         dict(B=1, H=4, H_KV=2, S=20, D=256, DV=64, SOFT_CAP=3, LSE=1),
         dict(B=2, H=4, H_KV=2, S=20, S_KV=9, D=96, CAUSAL=1, SINKS=1, LSE=1),
         dict(B=2, H=4, H_KV=2, S=45, S_KV=60, D=96, CAUSAL=1, WINDOW=13, SOFT_CAP=20, SINKS=1, LSE=1, BF16=1, GAP=8),
-        dict(B=5, H=4, H_KV=2, S=20, S_KV=31, D=64, BSHD=1, GAP=8, VARLEN=1, TOTAL_Q=1, TOTAL_K=1),  # as many as are drawn
-        dict(B=5, H=2, S=17, S_KV=9, D=32, CAUSAL=1, VARLEN=1),
-        dict(B=6, H=2, H_KV=1, S=33, D=96, DV=64, CAUSAL=1, WINDOW=11, SOFT_CAP=4, SINKS=1, LSE=1, BF16=1, BSHD=1, VARLEN=1),
+        dict(B=7, H=4, H_KV=2, D=64, VARLEN=1, TOTAL_Q=60, TOTAL_K=75, LSE=1),
+        dict(B=5, H=2, D=96, VARLEN=1, TOTAL_Q=80, TOTAL_K=40, CAUSAL=1, WINDOW=9, SINKS=1, LSE=1, BSHD=1, GAP=16),
     ],
     attention_decode: [
         dict(B=3, H=2, S=1, S_KV=70, D=128, RAGGED=1, LSE=1),
