@@ -45,7 +45,7 @@ constexpr int block_n = BLOCK_N;                // keys per tile
 constexpr int groups_kv = GROUPS_KV; // sets of consumer warpgroups that take key tiles in turn
 constexpr int k_stages = K_STAGES;   // pipeline stages of K
 constexpr int v_stages = V_STAGES;   // pipeline stages of V
-constexpr bool q_in_smem = Q_SMEM;  // Q is an operand in shared memory, not in registers
+constexpr bool q_in_smem = Q_SMEM;   // Q is an operand in shared memory, not in registers
 constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issue the TMA loads
 constexpr bool producer_warpgroup =
     PRODUCER == PRODUCER_WARPGROUP; // a whole producer warpgroup, which releases registers
@@ -135,7 +135,7 @@ static_assert(threads <= 1024, "a block has at most 1024 threads");
 // columns of rows g (half h = 0) and g + 8 (h = 1) of its warp's 16.
 
 using q_fragments = u32[head_dim / 16][4]; // the A operand of QK^T, unless it is in shared memory
-using p_fragments = u32[block_n / 16][4]; // P in 16 bits: the A operand of PV
+using p_fragments = u32[block_n / 16][4];  // P in 16 bits: the A operand of PV
 using score_accumulators = float[score_registers];
 using o_accumulators = float[o_registers];
 
@@ -309,8 +309,8 @@ DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
 }
 
 // Mainloop without overlap: S, softmax and O of one tile after another.
-DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
-                     mainloop_state &state, inline_producer &producer, const kernel_params &params,
+DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q, mainloop_state &state,
+                     inline_producer &producer, const kernel_params &params,
                      const thread_coords &thread) {
     q.acquire();
     if (state.tile >= state.end)
@@ -462,16 +462,13 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
 #define CLUSTER
 #endif
 
-extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
-    attention_fwd_hopper(const __grid_constant__ tensor_map q_map,
-                         const __grid_constant__ tensor_map k_map,
-                         const __grid_constant__ tensor_map v_map,
-                         const element *__restrict__ q_gmem, element *__restrict__ o,
-                         float *__restrict__ lse, const int *__restrict__ cu_seqlens_q,
-                         const int *__restrict__ cu_seqlens_k, int S, int S_KV, int sequences,
-                         int total_rows, int heads, int x_inverse, int y_inverse,
-                         int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
-                         int q_row, u32 o_batch, u32 o_head, int o_row) {
+extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attention_fwd_hopper(
+    const __grid_constant__ tensor_map q_map, const __grid_constant__ tensor_map k_map,
+    const __grid_constant__ tensor_map v_map, const element *__restrict__ q_gmem,
+    element *__restrict__ o, float *__restrict__ lse, const int *__restrict__ cu_seqlens_q,
+    const int *__restrict__ cu_seqlens_k, int S, int S_KV, int sequences, int total_rows, int heads,
+    int x_inverse, int y_inverse, int heads_per_kv_head_inverse, float scale, u32 q_batch,
+    u32 q_head, int q_row, u32 o_batch, u32 o_head, int o_row) {
     const kernel_params params{S,
                                S_KV,
                                sequences,
@@ -523,8 +520,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             o + to_sequence<varlen>(params.o, work.batch, work.head, work.first_query);
         const i64 row_id = static_cast<i64>(work.batch * heads + work.head) * params.rows +
                            work.first_query; // index of the first query in LSE
-        inline_producer producer{
-            {q_map, k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
+        inline_producer producer{{q_map, k_map, v_map},
+                                 work,
+                                 thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         o_accumulators o_rmem = {};
         row_state rows(params.scale);
         producer.loader.init(work);

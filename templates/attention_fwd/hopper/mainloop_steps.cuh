@@ -49,8 +49,8 @@ struct query_tile {
 // Issues S = Q K^T of the warpgroup's queries and a key tile.
 DEVICE void start_qk_gemm(score_accumulators &s_rmem, const query_tile &q, u32 k_smem) {
     const u64 k_operand = matrix_descriptor(k_smem, 16, 1024, swizzle::by_128);
-    const u64 q_operand = matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024,
-                                            swizzle::by_128);
+    const u64 q_operand =
+        matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024, swizzle::by_128);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k) {

@@ -1,5 +1,5 @@
-// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there too,
-// their producers and the consumers' release.
+// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there
+// too, their producers and the consumers' release.
 
 DEVICE u32 k_stage_smem(int stage) {
     return smem_address(smem) + stage * tile_bytes;
@@ -104,7 +104,8 @@ struct tma_loader {
 #pragma unroll
         for (int i = 0; i < groups_m * panels; ++i)
             tma_load(q_group_smem(0) + i * q_panel_bytes, q_map, full, i % panels * 64,
-                     work.first_query + work.first_row + i / panels * group_rows, work.head, work.batch);
+                     work.first_query + work.first_row + i / panels * group_rows, work.head,
+                     work.batch);
         q.advance(1);
     }
     DEVICE void load_k(const work_unit &work) {
