@@ -22,4 +22,12 @@ DEVICE void ldmatrix_x4_trans(u32 (&tile)[4], u32 row_smem) {
                  : "memory");
 }
 
+// Transposes an 8x8 tile of halves that the warp has as above: in and out, lane l has columns
+// 2(l%4) and 2(l%4)+1 of row l/4.
+DEVICE u32 movmatrix_trans(u32 tile) {
+    u32 transposed;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(tile));
+    return transposed;
+}
+
 #endif

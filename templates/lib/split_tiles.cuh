@@ -21,6 +21,13 @@ struct tile_part {
     DEVICE int place(int part) const {
         return part == 0 ? place_of_first : place_of_others + part * stride;
     }
+
+    // Where `blocks` blocks have a tile each and divide its steps alike: the part of the one with
+    // this rank.
+    DEVICE tile_part of_rank(int rank, int blocks) const {
+        return {tile * blocks + rank, first, end, sharers, own, place_of_first * blocks + rank,
+                place_of_others * blocks + rank, stride * blocks};
+    }
 };
 
 // The parts of this block, one after another. The workspace has a place for each part of `splits`,
