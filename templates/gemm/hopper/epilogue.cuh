@@ -40,8 +40,9 @@ struct output_tile {
 
     DEVICE void write(const sum_registers &sums) const {
         constexpr int at_once = swapped ? 1 : 4; // n-tiles
-        const u32 own_smem = smem_address(smem) + sums_offset + threadIdx.x % sum_threads * 16;
+        const u32 own_smem = smem_address(smem) + threadIdx.x % sum_threads * 16;
         if constexpr (in_cluster) {
+            sync_sums(0); // all stages have been read
 #pragma unroll
             for (int i = 0; i < registers / 4; ++i) {
                 const float *from = &sums[i / n_tiles][i % n_tiles * 4];
@@ -106,7 +107,7 @@ struct output_tile {
 
     // 16 rows and four n-tiles. The four lanes of a row exchange pairs, so that each loads and
     // stores 16 bytes at a time.
-    DEVICE void write_group(const float (&values)[4][4], int first_row, int first_column) const {
+    DEVICE void write_group(const float (*values)[4], int first_row, int first_column) const {
         const int lane = threadIdx.x % 32, own_column = first_column + lane % 4 * 8;
         u32 bias_pairs[4] = {};
         if constexpr (adds_bias)

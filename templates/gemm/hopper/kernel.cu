@@ -134,8 +134,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
     const int tiles_n = ceil_div(swapped ? M : N, block_n * cluster_n);
     tile_parts<stream_k, splits> own(tiles_m * tiles_n * BATCH, ceil_div(K, block_k),
                                      blockIdx.x / cluster_blocks, gridDim.x / cluster_blocks);
-    tile_part part;
-    const auto locate = [&] {
+    const auto locate = [&](const tile_part &part) {
         const int batch = part.tile / (tiles_m * tiles_n);
         const tile_place place =
             place_of_tile(part.tile - batch * (tiles_m * tiles_n), tiles_m, tiles_n, group);
@@ -143,6 +142,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
                           (place.n * cluster_n + cluster.n) * block_n};
     };
     init_barriers();
+    tile_part part;
     const int warpgroup = threadIdx.x / 128;
     if (warpgroup == consumers) {
         if constexpr (reallocate_registers)
@@ -150,7 +150,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
         if (threadIdx.x == consumer_threads) {
             pipeline_state<stages> state;
             while (own.take(part))
-                load_part(part, locate(), state, swapped ? b_map : a_map, swapped ? a_map : b_map,
+                load_part(part, locate(part), state, swapped ? b_map : a_map, swapped ? a_map : b_map,
                           cluster);
         }
         __syncwarp();
@@ -179,7 +179,7 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
                 !add_parts_of_blocks(sums, part.of_rank(cluster.rank, cluster_blocks), parts,
                                      counters, warpgroup))
                 continue;
-            const output_tile output(locate(), warpgroup, c, bias, residual, M, N);
+            const output_tile output(locate(part), warpgroup, c, bias, residual, M, N);
             output.write(sums);
         }
     }

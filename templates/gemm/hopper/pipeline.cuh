@@ -46,14 +46,14 @@ using q_tile = factor_tile<block_n, swapped ? !TRANS_A : TRANS_B, cluster_m>;
 
 // ---- Shared memory, in bytes ----
 //
-//   0              `stages` stages, of a tile of P and one of Q
-//   sums_offset    the sums of this block of a cluster that shares a tile, by threads
+//   0              `stages` stages, of a tile of P and one of Q; in a cluster that shares a tile,
+//                  after its last step: the sums of this block, by threads
 //   barriers       two mbarriers per stage: full (the loads have completed), empty (all have read it)
 //   flags          a word for each warpgroup: whether its block comes last
 
 constexpr int stage_bytes = p_tile::bytes + q_tile::bytes;
-constexpr int sums_offset = stages * stage_bytes;
-constexpr int barriers_offset = sums_offset + (in_cluster ? block_m * block_n * 4 : 0);
+constexpr int sums_bytes = in_cluster ? block_m * block_n * 4 : 0;
+constexpr int barriers_offset = max_of(stages * stage_bytes, sums_bytes);
 constexpr int flags_offset = barriers_offset + 16 * stages;
 
 extern __shared__ __align__(1024) unsigned char smem[];
