@@ -27,7 +27,7 @@
 #if !defined(SWAP) || !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(BLOCK_K) ||               \
     !defined(CONSUMERS) || !defined(PINGPONG) || !defined(PRODUCER) || !defined(STAGES) ||         \
     !defined(CLUSTER_M) || !defined(CLUSTER_N) || !defined(SCHEDULE) || !defined(SPLITS) ||        \
-    !defined(COMBINE) || !defined(GROUP) || !defined(MIN_CTAS) ||                                  \
+    !defined(COMBINE) || !defined(PERSISTENT) || !defined(GROUP) || !defined(MIN_CTAS) ||          \
     !defined(TRANS_A) || !defined(TRANS_B) || !defined(BF16) || !defined(EPILOGUE)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
@@ -45,6 +45,7 @@ constexpr bool stream_k = SCHEDULE == SCHEDULE_STREAM_K;
 constexpr int splits = SPLITS;                          // blocks that share the sum of a tile
 constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // and combine it as a cluster
 constexpr bool in_workspace = stream_k || (splits > 1 && !in_cluster);
+constexpr bool persistent = PERSISTENT && !in_cluster; // a block has several parts, in turn
 constexpr int group = GROUP; // rows of cluster tiles that run together
 constexpr int min_ctas = MIN_CTAS;
 
@@ -149,9 +150,12 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
             setmaxnreg_dec<24>();
         if (threadIdx.x == consumer_threads) {
             pipeline_state<stages> state;
-            while (own.take(part))
-                load_part(part, locate(part), state, swapped ? b_map : a_map, swapped ? a_map : b_map,
-                          cluster);
+            while (own.take(part)) {
+                load_part(part, locate(part), state, swapped ? b_map : a_map,
+                          swapped ? a_map : b_map, cluster);
+                if constexpr (!persistent)
+                    break;
+            }
         }
         __syncwarp();
         if constexpr (in_cluster)
@@ -175,12 +179,12 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
             sum_part(sums, part, state, pingpong ? 0 : warpgroup * warpgroup_rows, release_smem);
             if constexpr (pingpong)
                 pass_turn(warpgroup);
-            if (in_workspace && part.sharers > 1 &&
-                !add_parts_of_blocks(sums, part.of_rank(cluster.rank, cluster_blocks), parts,
-                                     counters, warpgroup))
-                continue;
-            const output_tile output(locate(part), warpgroup, c, bias, residual, M, N);
-            output.write(sums);
+            if (!in_workspace || part.sharers == 1 ||
+                add_parts_of_blocks(sums, part.of_rank(cluster.rank, cluster_blocks), parts,
+                                    counters, warpgroup))
+                output_tile(locate(part), warpgroup, c, bias, residual, M, N).write(sums);
+            if constexpr (!persistent)
+                break;
         }
     }
     if constexpr (in_cluster || cluster_blocks > 1)

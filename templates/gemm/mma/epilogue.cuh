@@ -109,6 +109,7 @@ struct output_tile {
         each_chunk([&](u32 chunk_smem, i64 n) {
             *reinterpret_cast<uint4 *>(c + n) = load_smem_16(chunk_smem);
         });
-        __syncthreads(); // the tile has been read
+        if constexpr (stream_k)
+            __syncthreads(); // the tile has been read: the next one may come
     }
 };

@@ -177,8 +177,7 @@ DEVICE void sum_part(sum_registers &sums, const tile_part &part, const tile_plac
         multiply_stage(sums, first_smem + read_from * stage_bytes, thread);
         read_from = read_from + 1 == stages ? 0 : read_from + 1;
     }
-    cp_async_wait<0>();
-    __syncthreads(); // shared memory may be used for something else
+    __syncthreads(); // all copies have come and been read: shared memory is free
 }
 
 // Adds up the sums of the warps along K in those of the first.
