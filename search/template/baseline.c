@@ -10,7 +10,22 @@ static const double default_limit_s =
 
 static const char *const keys[] = {"command", "limit_s", NULL};
 
-static int read_word(const struct json *value, const char *folder, char **word,
+/* Finds the file that a word names as an #include names its own: in the template's folder, or as
+   "lib/NAME" in the library. 1 if there is one. */
+static int find_file(char path[PATH_SIZE], const struct template *template, const char *word,
+                     struct error *error) {
+    static const char library[] = "lib/";
+    size_t length = strlen(library);
+    if (path_join(path, template->folder, word, error) < 0)
+        return -1;
+    if (path_exists(path))
+        return 1;
+    if (strncmp(word, library, length) != 0)
+        return 0;
+    return path_join(path, template->library, word + length, error) < 0 ? -1 : path_exists(path);
+}
+
+static int read_word(const struct json *value, const struct template *template, char **word,
                      struct error *error) {
     const char *text;
     char path[PATH_SIZE];
@@ -18,9 +33,10 @@ static int read_word(const struct json *value, const char *folder, char **word,
         return -1;
     if (*text == '\0')
         return json_error(value, error, "must not be empty");
-    if (folder != NULL && path_join(path, folder, text, error) < 0)
+    int found = template != NULL ? find_file(path, template, text, error) : 0;
+    if (found < 0)
         return -1;
-    *word = xstrdup(folder != NULL && path_exists(path) ? path : text);
+    *word = xstrdup(found ? path : text);
     return 0;
 }
 
@@ -34,7 +50,7 @@ int baseline_command_read_limit(struct baseline_command *command, const struct j
 }
 
 int baseline_command_read(struct baseline_command *command, const struct json *value,
-                          const char *folder, struct error *error) {
+                          const struct template *template, struct error *error) {
     struct json words;
     struct json limit;
     *command = (struct baseline_command){.limit_s = default_limit_s};
@@ -47,7 +63,7 @@ int baseline_command_read(struct baseline_command *command, const struct json *v
                           COMMAND_WORDS_MAX);
     for (; command->count < count; command->count++) {
         struct json word = json_at(&words, command->count);
-        if (read_word(&word, folder, &command->words[command->count], error) < 0)
+        if (read_word(&word, template, &command->words[command->count], error) < 0)
             return -1;
     }
     return json_find(value, "limit_s", &limit) ? baseline_command_read_limit(command, &limit, error)

@@ -402,7 +402,7 @@ static int load_head(struct template *template, const struct template_roots *roo
     if (load_objective(template, &roots->problem, error) < 0)
         return -1;
     return json_find(&roots->problem, "baseline", &value)
-               ? baseline_command_read(&template->baseline, &value, template->folder, error)
+               ? baseline_command_read(&template->baseline, &value, template, error)
                : 0;
 }
 

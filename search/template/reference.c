@@ -117,7 +117,7 @@ static int load_reference_program(struct template *template, const struct json *
     struct json command;
     template->reference_kind = REFERENCE_PROGRAM;
     return json_find(value, "command", &command)
-               ? baseline_command_read(&template->reference_program, value, template->folder, error)
+               ? baseline_command_read(&template->reference_program, value, template, error)
                : load_python(template, value, error);
 }
 

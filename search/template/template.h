@@ -249,10 +249,11 @@ struct baseline_command {
     double limit_s; /* timeout of each reply */
 };
 
-/* Reads {"command": ["python3", "baseline.py"], "limit_s": 120}. A word that names a file in
-   `folder` becomes its path, unless `folder` is NULL. Must be released, also after a failure. */
+/* Reads {"command": ["python3", "baseline.py"], "limit_s": 120}. A word that names a file of
+   the template's folder, or "lib/NAME" one of the library, becomes its path, unless `template` is
+   NULL. Must be released, also after a failure. */
 int baseline_command_read(struct baseline_command *command, const struct json *value,
-                          const char *folder, struct error *error);
+                          const struct template *template, struct error *error);
 /* Reads the key "limit_s". */
 int baseline_command_read_limit(struct baseline_command *command, const struct json *limit,
                                 struct error *error);

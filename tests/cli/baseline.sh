@@ -60,6 +60,12 @@ cat >attention.json <<JSON
 { "template": "attention_fwd", "cases": [ { "B": 1, "H": 1, "S": 64, "D": 64 } ], "device": "emulated:sm_89" }
 JSON
 tell baseline attention.json
+# A run has its own copy of the template and of the library, where the same script is.
+cat >softmax.json <<JSON
+{ "template": "softmax_rows", "cases": [ { "ROWS": 4, "COLS": 64 } ], "budget": { "trials": 1 }, "device": "emulated:sm_89" }
+JSON
+"$EVOTILE" run softmax.json --out softmax >/dev/null 2>&1
+tell baseline softmax
 mkdir without && echo 'raise ImportError("none here")' >without/torch.py
 echo '{"ask": "begin", "protocol": 1, "device": "cuda:0", "device_name": "NVIDIA H200"}' |
-    PYTHONPATH=without python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py | sed 's/for [^ ]* (/for PYTHON (/'
+    PYTHONPATH=without python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py | sed 's/for [^ ]* (/for PYTHON (/'

@@ -26,7 +26,7 @@ ask() { # CHANGED DIMENSIONS: what the baseline answers
         ({ask: "capture", case: $case, launches: 4, sets: 2, implementation:
               ("sdpa_gathered", "flash2", "flash3", "flashinfer", "flashinfer_tensor_cores")},
          {ask: "warm", warmup_us: 100, samples: 2})' |
-        (cd "$ROOT/templates/attention_decode" && python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py 2>&1) |
+        (cd "$ROOT/templates/attention_decode" && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py 2>&1) |
         grep -v 'nothing is captured' | sed 's/for [^ ]*python[^ ]* (/for PYTHON (/'
 }
 for changed in '"S": 1' '"PAGE": 0, "S": 7, "BSHD": 1' '"LSE": 1, "BSHD": 1, "RAGGED": 0' '"FP8": 1'; do

@@ -5,7 +5,7 @@ ask() { # FOLDER CASE: what its baseline answers
         {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
         ({ask: "capture", case: $case, implementation: ("eager", "compiled"), launches: 4, sets: 2},
          {ask: "warm", warmup_us: 100, samples: 2}, {ask: "cold", samples: 1})' |
-        (cd "$1" && python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py)
+        (cd "$1" && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py)
 }
 gallery() { # NAME CASE, with the dimensions that have defaults, and the config if it has another name
     echo "$1"
@@ -29,7 +29,7 @@ gallery spmv_csr '{"ROWS": 20, "COLS": 10, "NONZEROS": 60}'
 
 echo "what is no use"
 PYTHONPATH=$ROOT/tests/cli/stand_in ask "$ROOT/templates/transpose" '{"ROWS": 30, "COLS": 20}' | sed -n 2p # no F32
-mkdir -p mine && cp "$ROOT/templates/reduce_sum/torch_baseline.py" mine
+mkdir -p mine && cp "$ROOT/templates/lib/torch_baseline.py" mine
 cat >mine/baseline.py <<'PYTHON'
 NAME = "mine"
 def inputs(case):
@@ -43,5 +43,5 @@ PYTHON
 PYTHONPATH=$ROOT/tests/cli/stand_in ask mine '{"N": 5}'
 mkdir without && echo 'raise ImportError("none here")' >without/torch.py
 PYTHONPATH=$PWD/without ask mine '{"N": 5}' | sed -n 's/for [^ ]* (/for PYTHON (/; 1p'
-echo '{"ask": "begin", "protocol": 1, "device": "emulated:sm_90"}' | (cd mine && python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py)
+echo '{"ask": "begin", "protocol": 1, "device": "emulated:sm_90"}' | (cd mine && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py)
 python3 mine/torch_baseline.py 2>&1 | head -1

@@ -120,7 +120,7 @@ ask() { # SITE CASE IMPLEMENTATION...: what the baseline answers; how the stand-
         {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
         ($ARGS.positional[] as $one | {ask: "capture", case: $case, implementation: $one, launches: 1, sets: 1},
          {ask: "warm", warmup_us: 100, samples: 1})' "${@:3}" |
-        (cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/$1:$OLDPWD/torch_only" python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py) 2>calls |
+        (cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/$1:$OLDPWD/torch_only" python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py) 2>calls |
         sed 's/for [^ ]*"/for PYTHON"/'
 }
 called() { sort -u calls; }

@@ -32,7 +32,7 @@
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
     !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
     !defined(CAUSAL) || !defined(BF16)
-#error "a gene or a specialised dimension is not defined: see template.json"
+#error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
 constexpr int head_dim = D;
@@ -47,7 +47,8 @@ constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issu
 constexpr bool producer_warpgroup =
     PRODUCER == PRODUCER_WARPGROUP;  // a whole producer warpgroup, which releases registers
 constexpr bool overlap = OVERLAP;    // QK^T of a tile runs beside PV of the previous tile
-constexpr bool pingpong = TURNS;     // ping-pong: consumer warpgroups alternate in the softmax
+constexpr bool softmax_turns = TURNS == 1; // ping-pong: consumer warpgroups alternate in the softmax,
+constexpr bool gemm_turns = TURNS == 2;    // or in issuing their products
 constexpr int kv_splits = KV_SPLITS; // split-KV: blocks of a cluster that split the keys
 constexpr bool lazy_rescale =
     LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
@@ -76,7 +77,7 @@ constexpr int panels = head_dim / 64; // a tile in shared memory is stored as pa
 constexpr int panel_bytes = block_n * 128;
 
 // Registers per thread: at launch and, where a producer warpgroup keeps only 24, after the
-// consumers have taken over the rest (template.json computes the same). Registers are not
+// consumers have taken over the rest (solution.json computes the same). Registers are not
 // reallocated where every thread has more than 168.
 constexpr int launch_registers = 65536 / (ceil_div(threads, 128) * 128 * min_ctas) / 8 * 8;
 constexpr int pool_registers = (launch_registers * (groups + 1) - 24) / groups / 8 * 8;
@@ -115,7 +116,7 @@ static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
               "loads of the next work unit overlap the current one");
 static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
               "a block reduces whole tiles");
-static_assert(!pingpong || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
+static_assert(TURNS == 0 || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
 static_assert(!optimistic || !overlap, "P of the previous tile is still being read");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
 
@@ -248,7 +249,7 @@ DEVICE bool softmax(score_accumulators &s_rmem, float (&correction)[2], row_stat
     const bool max_raised = !lazy_rescale || needs_rescale(row_max, rows, params);
     if (max_raised)
         raise_row_max(correction, rows, row_max, params);
-    pingpong_wait(thread);
+    pingpong_wait<softmax_turns>(thread);
     exp_scores(s_rmem, rows);
     return max_raised;
 }
@@ -263,7 +264,7 @@ DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
     if constexpr (optimistic) {
         constexpr int first_scores = 8;
         float row_max[2], tile_sum[4];
-        pingpong_wait(thread);
+        pingpong_wait<softmax_turns>(thread);
         exp_sum_and_pack(p_rmem, tile_sum, s_rmem, rows, 0, first_scores);
         thread_row_max(row_max, s_rmem);
         const bool max_raised = needs_rescale(row_max, rows, params);
@@ -283,9 +284,11 @@ DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
 }
 
 // Mainloop without overlap: S, softmax and O of one tile after another.
-DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, const q_fragments &q_rmem,
-                     mainloop_state &state, inline_producer &producer, const kernel_params &params,
-                     const thread_coords &thread) {
+DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, q_fragments &q_rmem,
+                     const q_source &next_q, mainloop_state &state, inline_producer &producer,
+                     const kernel_params &params, const thread_coords &thread) {
+    if (state.tile >= state.end)
+        next_q.load(q_rmem);
     for (; state.tile < state.end; state.tile += groups_kv) {
         score_accumulators s_rmem;
         p_fragments p_rmem;
@@ -300,6 +303,8 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, const q_fragments 
         wgmma_wait<0>();
         wgmma_hold(s_rmem);
         consumer_release(k_full);
+        if (state.tile + groups_kv >= state.end)
+            next_q.load(q_rmem);
         if (k_issue_lag > 0)
             producer.issue_k(state.tile + k_issue_lag);
         if (state.tile >= state.first_masked)
@@ -308,7 +313,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, const q_fragments 
         if (max_raised)
             rescale_o(o_rmem, correction);
         consumer_wait(v_full, state.v.phase);
-        pingpong_signal(thread);
+        pingpong_signal<softmax_turns>(thread);
         start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
         state.k.advance(groups_kv);
         wgmma_wait<0>();
@@ -322,16 +327,21 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, const q_fragments 
 
 // Mainloop with overlap (FlashAttention-3, section 3.2): QK^T of a tile is issued beside PV of the
 // previous tile, and PV continues beside the softmax.
-DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q_fragments &q_rmem,
-                                mainloop_state &state, inline_producer &producer,
-                                const kernel_params &params, const thread_coords &thread) {
+DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, q_fragments &q_rmem,
+                                const q_source &next_q, mainloop_state &state,
+                                inline_producer &producer, const kernel_params &params,
+                                const thread_coords &thread) {
     score_accumulators s_rmem;
     p_fragments p_rmem;
     float correction[2];
-    if (state.tile >= state.end)
+    if (state.tile >= state.end) {
+        next_q.load(q_rmem);
         return;
+    }
     consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
+    pingpong_wait<gemm_turns>(thread);
     start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
+    pingpong_signal<gemm_turns>(thread);
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
     consumer_release(k_full_barrier(state.k.stage));
@@ -342,15 +352,17 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
         mask(s_rmem, state, thread);
     softmax(s_rmem, correction, rows, params, thread);
     sum_and_pack(p_rmem, rows, s_rmem);
-    pingpong_signal(thread);
+    pingpong_signal<softmax_turns>(thread);
     state.tile += groups_kv;
     if (state.tile < state.end)
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
     for (; state.tile < state.end; state.tile += groups_kv) {
         const u32 k_full = k_full_barrier(state.k.stage), v_full = v_full_barrier(state.v.stage);
+        pingpong_wait<gemm_turns>(thread);
         start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
         consumer_wait(v_full, state.v.phase);
         start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
+        pingpong_signal<gemm_turns>(thread);
         state.k.advance(groups_kv);
         state.v.advance(groups_kv);
         if (k_issue_lag == 0)
@@ -377,7 +389,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
         if (max_raised)
             rescale_o(o_rmem, correction);
         sum_and_pack(p_rmem, rows, s_rmem);
-        pingpong_signal(thread);
+        pingpong_signal<softmax_turns>(thread);
     }
     if (k_issue_lag == 0)
         producer.issue_k(state.tile);
@@ -385,6 +397,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
         producer.issue_v(state.tile - groups_kv);
     consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
     start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
+    next_q.load(q_rmem);
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
     consumer_release(v_full_barrier(state.v.stage));
@@ -397,8 +410,8 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, const q
 DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
                               const work_unit &work, const thread_coords &thread) {
     for (; state.tile < work.end_tile; state.tile += groups_kv) {
-        pingpong_wait(thread);
-        pingpong_signal(thread);
+        pingpong_wait<softmax_turns || gemm_turns>(thread);
+        pingpong_signal<softmax_turns || gemm_turns>(thread);
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         consumer_release(k_full_barrier(state.k.stage));
         state.k.advance(groups_kv);
@@ -456,24 +469,29 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         setmaxnreg_inc<consumer_registers>();
     mainloop_state state;
     state.k.advance(thread.set), state.v.advance(thread.set);
-    if (pingpong && thread.warpgroup == groups - 1)
-        pingpong_signal(thread); // warpgroup 0 may begin
-    for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance()) {
-        const work_unit work = decode_work_unit(scheduler.work_index, params);
+    if (thread.warpgroup == groups - 1)
+        pingpong_signal<softmax_turns || gemm_turns>(thread); // warpgroup 0 may begin
+    tile_scheduler scheduler;
+    q_source next_q{q, params, thread};
+    q_fragments q_rmem;
+    next_q.find(scheduler.work_index, work_units);
+    next_q.load(q_rmem);
+    while (scheduler.work_index < work_units) {
+        const work_unit work = next_q.work;
+        scheduler.advance();
+        next_q.find(scheduler.work_index, work_units);
         element *o_gmem = o + params.o.to_head(work.batch, work.head);
         const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
                            S; // index of the head's first query in LSE
         inline_producer producer{
             {k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
-        q_fragments q_rmem;
         o_accumulators o_rmem = {};
         row_state rows(params.scale);
         producer.loader.init(work);
         producer.issue_k(work.first_tile), producer.issue_v(work.first_tile);
         state.init(work, thread, S, S_KV);
-        load_q(q_rmem, q + params.q.to_head(work.batch, work.head), state.row - thread.g, params);
-        (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q_rmem, state, producer, params,
-                                                   thread);
+        (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q_rmem, next_q, state, producer,
+                                                   params, thread);
         if (causal)
             skip_hidden_tiles(state, producer, work, thread);
         finalize_row_sums(rows);

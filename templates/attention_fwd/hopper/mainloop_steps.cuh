@@ -1,11 +1,31 @@
 // Included by kernel.cu: the steps of a consumer warpgroup's mainloop iteration (one key tile).
 
-DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, int first_row,
-                   const kernel_params &params) {
+// Where a warpgroup finds the queries of its next work unit. A persistent block loads them into the
+// registers of the current ones as soon as the last product with K has read those, so that the
+// loads run beside the last softmax, the last product with V and the epilogue.
+struct q_source {
+    const element *q;
+    const kernel_params &params;
+    const thread_coords &thread;
+    work_unit work;
+    bool found = false;
+
+    DEVICE void find(int work_index, int work_units) {
+        found = work_index < work_units;
+        if (found)
+            work = decode_work_unit(work_index, params);
+    }
+
+    DEVICE void load(q_fragments &q_rmem) const {
+        if (!found)
+            return;
+        const element *head_gmem = q + params.q.to_head(work.batch, work.head);
+        const int first_row = work.first_row + thread.first_row + thread.warp_row;
 #pragma unroll
-    for (int k = 0; k < head_dim / 16; ++k)
-        load_a_gmem(q_rmem[k], q_gmem, params.q.row, first_row, params.S, k);
-}
+        for (int k = 0; k < head_dim / 16; ++k)
+            load_a_gmem(q_rmem[k], head_gmem, params.q.row, first_row, params.S, k);
+    }
+};
 
 // Issues S = Q K^T of the warpgroup's queries and a key tile.
 DEVICE void start_qk_gemm(score_accumulators &s_rmem, const q_fragments &q_rmem, u32 k_smem) {
@@ -131,14 +151,14 @@ DEVICE void exp_sum_and_pack(p_fragments &p_rmem, float (&tile_sum)[4],
 }
 
 // Ping-pong scheduling (FlashAttention-3, section 3.1): consumer warpgroups execute the code
-// between pingpong_wait and pingpong_signal round robin. The signal before the mainloop lets the
-// first one begin. Every warpgroup must call the pair equally often.
-DEVICE void pingpong_wait(const thread_coords &thread) {
-    if constexpr (pingpong)
-        named_barrier_sync(2 + thread.warpgroup,
-                           256); // the previous warpgroup has left the softmax
+// between pingpong_wait and pingpong_signal round robin: the softmax of a tile, or the issue of its
+// products, so that those of one warpgroup run beside the softmax of another. The signal before the
+// mainloop lets the first one begin. Every warpgroup must call the pair equally often.
+template <bool enabled> DEVICE void pingpong_wait(const thread_coords &thread) {
+    if constexpr (enabled)
+        named_barrier_sync(2 + thread.warpgroup, 256); // the previous warpgroup has had its turn
 }
-DEVICE void pingpong_signal(const thread_coords &thread) {
-    if constexpr (pingpong)
+template <bool enabled> DEVICE void pingpong_signal(const thread_coords &thread) {
+    if constexpr (enabled)
         named_barrier_arrive(2 + (thread.warpgroup + 1) % groups, 256);
 }
