@@ -96,7 +96,7 @@ ask() { # CHANGED DIMENSIONS: what the baseline answers
         ({ask: "capture", case: $case, launches: 4, sets: 2,
           implementation: ("cublaslt", "eager", "addmm_gelu", "compiled")},
          {ask: "warm", warmup_us: 100, samples: 2})' |
-        (cd "$ROOT/templates/gemm" && python3 "$ROOT/templates/reduce_sum/torch_baseline.py" baseline.py 2>&1) |
+        (cd "$ROOT/templates/gemm" && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py 2>&1) |
         grep -v 'nothing is captured'
 }
 ask '"EPILOGUE": 0'
