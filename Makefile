@@ -289,9 +289,10 @@ SEEDS ?= 50
 bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
 	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \
 	    --trials 400 --seeds $(SEEDS)
-bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), SECONDS (0) of search a row that KERNELS (kernels) lacks
-	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),0) --out $(BUILD)/bench/attention \
-	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels)
+bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), RIVALS, SECONDS (0) of search a row from SEEDS and KERNELS (kernels), FREEZE=kernels exports; TABLE=1 prints what is stored
+	@python3 tests/bench/attention.py --evotile $< --out $(or $(OUT),$(BUILD)/bench/attention) \
+	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \
+	    $(RIVALS:%=--rivals %) $(SEEDS:%=--seeds %) $(FREEZE:%=--freeze %) $(TABLE:%=--table) $(JSON:%=--json)
 bench-energy: $(BUILD)/evotile ## energy of two GENOMES (the default; BLOCK_N=32) in processes of their own, on a GPU
 	@python3 tests/bench/energy.py --evotile $< --genomes '$(or $(GENOMES),;BLOCK_N=32)'
 bench-power: ## what steady load does to the time of a call of SHAPE (2,16,4096,128), by PyTorch

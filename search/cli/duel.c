@@ -126,10 +126,13 @@ static int print_result(void *context, const struct record_comparison *compariso
     snprintf(output->b, sizeof output->b, "%.100s%s%s", comparison->b.text,
              comparison->baseline ? ", " : "", comparison->baseline ? result->baseline : "");
     output->predicted = output->predicted || outcome->predicted;
+    char conditions[CONDITIONS_TEXT_SIZE];
+    conditions_print(&outcome->conditions, conditions);
     cJSON *row = cJSON_CreateObject();
-    json_add(row, "cases=%s verdict=%s ratio=%g low=%g high=%g blocks=%d predicted=%hhd", name,
-             duel_result_name(duel->result), duel->ratio, duel->low, duel->high, duel->blocks,
-             outcome->predicted);
+    json_add(row,
+             "cases=%s verdict=%s ratio=%g low=%g high=%g blocks=%d predicted=%hhd conditions=%s",
+             name, duel_result_name(duel->result), duel->ratio, duel->low, duel->high, duel->blocks,
+             outcome->predicted, *conditions != '\0' ? conditions : NULL);
     cJSON_AddItemToObject(row, "gates", single_trial_json_gates(result));
     cJSON *differences = compare_records_key_differences(result);
     cJSON_AddItemToObject(row, "differences", differences);

@@ -1,16 +1,23 @@
-"""What a user would call for attention: each backend of PyTorch's scaled_dot_product_attention, FlashAttention-4, and
-cuDNN's own front end. torch_baseline.py times them. The last two are optional packages, `flash-attn-4` and
-`nvidia-cudnn-frontend`; one that is not installed is reported as unable, with the reason. For PyTorch a sliding window is
+"""What a user would call for attention: each backend of PyTorch's scaled_dot_product_attention, FlashAttention-4,
+cuDNN's own front end, and, where there is a sliding window, a soft cap or attention sinks, PyTorch's flex_attention,
+compiled. torch_baseline.py times them. FlashAttention-4 and the front end are optional packages, `flash-attn-4` and
+`nvidia-cudnn-frontend`; one that is not installed is reported as unable, with the reason. For SDPA a sliding window is
 an explicit mask, which `efficient` and `math` take.
+
+A call returns O as a view [B, H, S, DV], with LSE a pair of it and [B, H, S]. `check` compares a few queries of it with
+the definition.
 """
 import importlib
 import importlib.metadata
+import json
 import math
+import random
 import sys
 
 import torch
 import torch.nn.attention
 import torch.nn.functional as functional
+from attention_definition import attend, wrong
 from torch.nn.attention.bias import causal_lower_right
 
 NAME = "scaled_dot_product_attention"
@@ -36,8 +43,42 @@ def inputs(case):
     if unknown:
         raise NotImplementedError(f"the baseline does not know the dimension {min(unknown)}")
     heads, rows, gap = case.get("H_KV", case["H"]), case.get("S_KV", case["S"]), case.get("GAP", 0)
+    sinks = torch.randn(case["H"], device="cuda", dtype=torch.float32) if case.get("SINKS") else None
     return (case, tensor(case, case["H"], case["S"], case["D"], gap), tensor(case, heads, rows, case["D"], gap),
-            tensor(case, heads, rows, case.get("DV", case["D"])))
+            tensor(case, heads, rows, case.get("DV", case["D"])), sinks)
+
+
+def seen_keys(case, query):
+    keys = case.get("S_KV", case["S"])
+    last = query + keys - case["S"]
+    first = max(0, last - case["WINDOW"] + 1) if case.get("WINDOW") else 0
+    return first, max(first, min(keys, last + 1) if case.get("CAUSAL") else keys)
+
+
+def sampled_queries(case):
+    """Those that see the fewest and the most keys under any mask, and another one."""
+    batches, heads, queries = case["B"], case["H"], case["S"]
+    return {(0, 0, 0), (batches - 1, heads - 1, queries - 1), (0, heads - 1, min(case.get("WINDOW", 0), queries - 1)),
+            (random.randrange(batches), random.randrange(heads), random.randrange(queries))}
+
+
+def check(result, case, q, k, v, sinks):
+    o, lse = result if isinstance(result, tuple) else (result, None)
+    extents = case["B"], case["H"], case["S"], case.get("DV", case["D"])
+    if tuple(o.shape) != extents:
+        return f"O has the shape {tuple(o.shape)}, not {extents}"
+    if case.get("LSE") and lse is None:
+        return "the log-sum-exp is missing"
+    for batch, head, query in sampled_queries(case):
+        kv_head, (first, end) = head * k.shape[1] // q.shape[1], seen_keys(case, query)
+        wanted, wanted_lse = attend(q[batch, head, query].tolist(), k[batch, kv_head, first:end].tolist(),
+                                    v[batch, kv_head, first:end].tolist(), scale_of(case), case.get("SOFT_CAP", 0),
+                                    None if sinks is None else sinks[head].item())
+        why = wrong(o[batch, head, query].tolist(), None if lse is None else lse[batch, head, query].item(), wanted,
+                    wanted_lse, "bf16" if case.get("BF16") else "f16")
+        if why is not None:
+            return f"{why} (query {query} of head {head} of batch {batch})"
+    return None
 
 
 def window_mask(case):
@@ -59,11 +100,11 @@ class Backend:
     def __init__(self, name):
         self.name = name
 
-    def prepare(self, case, q, k, v):
+    def prepare(self, case, q, k, v, sinks):
         if case.get("LSE"):
             raise NotImplementedError("scaled_dot_product_attention gives no log-sum-exp")
-        if case.get("SOFT_CAP") or case.get("SINKS"):
-            raise NotImplementedError("scaled_dot_product_attention has neither a soft cap of logits nor attention sinks")
+        if case.get("SOFT_CAP") or sinks is not None:
+            raise NotImplementedError("scaled_dot_product_attention has neither a soft cap of logits nor sinks")
         return case, q, k, v, window_mask(case)
 
     def __call__(self, case, q, k, v, mask):
@@ -83,6 +124,57 @@ class Backend:
             return functional.scaled_dot_product_attention(q, k, v, **options)
 
 
+class Flex:
+    """flex_attention with a mask of blocks, compiled once for a case. It has no sinks: O is multiplied by what its
+    log-sum-exp says that a sink leaves of the softmax."""
+
+    def __init__(self):
+        self.compiled, self.options = None, {}
+
+    def prepare(self, case, q, k, v, sinks):
+        if not case.get("WINDOW") and not case.get("SOFT_CAP") and sinks is None:
+            raise NotImplementedError("flex_attention is timed where there is a sliding window, a soft cap or sinks")
+        flex, key = importlib.import_module("torch.nn.attention.flex_attention"), json.dumps(case, sort_keys=True)
+        if self.compiled is None:
+            torch._dynamo.config.recompile_limit = 64  # of cases; behind it calls would not be compiled
+            self.compiled = torch.compile(flex.flex_attention, dynamic=False)
+        if key not in self.options:
+            self.options[key] = self.make_options(flex, case, sinks is not None)
+        return case, q, k, v, sinks, self.options[key]
+
+    @staticmethod
+    def make_options(flex, case, has_sinks):
+        window, cap, causal = case.get("WINDOW", 0), case.get("SOFT_CAP", 0), bool(case.get("CAUSAL"))
+        queries, keys = case["S"], case.get("S_KV", case["S"])
+
+        def is_seen(batch, head, query, key):
+            distance = query + keys - queries - key
+            seen = distance >= 0 if causal else distance < window
+            return seen & (distance < window) if causal and window else seen
+
+        def capped(score, batch, head, query, key):
+            return cap * torch.tanh(score / cap)
+
+        options = {"scale": scale_of(case), "enable_gqa": case.get("H_KV", case["H"]) != case["H"]}
+        if causal or window:
+            options["block_mask"] = flex.create_block_mask(is_seen, None, None, queries, keys, device="cuda")
+        if cap:
+            options["score_mod"] = capped
+        if case.get("LSE") or has_sinks:
+            options["return_aux"] = flex.AuxRequest(lse=True)
+        return options
+
+    def __call__(self, case, q, k, v, sinks, options):
+        answer = self.compiled(q, k, v, **options)
+        if "return_aux" not in options:
+            return answer
+        o, lse = answer[0], answer[1].lse
+        if sinks is not None:
+            sinks = sinks[:, None]
+            o, lse = (o * torch.sigmoid(lse - sinks)[..., None]).to(o.dtype), torch.logaddexp(lse, sinks)
+        return (o, lse) if case.get("LSE") else o
+
+
 class Optional:
     """An implementation that needs a package which may be missing. Whatever it raises for a case, as these packages
     do in types of their own, means that it cannot compute it."""
@@ -100,10 +192,10 @@ class Optional:
         except Exception as reason:
             raise NotImplementedError(f"{self.package} {version} cannot be imported: {one_line(reason)}") from None
 
-    def prepare(self, case, q, k, v):
+    def prepare(self, case, *tensors):
         module = self.load()
         try:
-            return self.arguments(module, case, q, k, v)
+            return self.arguments(module, case, *tensors)
         except NotImplementedError:
             raise
         except Exception as reason:
@@ -121,8 +213,8 @@ def one_line(reason):
 
 
 class FlashAttention4(Optional):
-    """In its own layout, [B, S, H, D]; a slice of a larger tensor stays one. Of few queries it may split the keys, which
-    num_splits=0 leaves to it."""
+    """In its own layout, [B, S, H, D]; a slice of a larger tensor stays one. Of few queries it may split the keys,
+    which num_splits=0 leaves to it."""
 
     def __init__(self, splits):
         super().__init__("flash-attn-4", "flash_attn.cute")
@@ -131,19 +223,22 @@ class FlashAttention4(Optional):
     def arguments(self, module, case, *tensors):
         if self.splits != 1 and case["S"] > FEW_QUERIES:
             raise NotImplementedError(f"keys are split where there are at most {FEW_QUERIES} queries")
-        if case.get("SINKS"):
-            raise NotImplementedError("sinks are not passed on to flash-attn-4")
+        *tensors, sinks = tensors
         rows = [one.transpose(1, 2) for one in tensors]
-        return module.flash_attn_func, case, *(rows if case.get("GAP") else [one.contiguous() for one in rows])
+        return module.flash_attn_func, case, *(rows if case.get("GAP") else [one.contiguous() for one in rows]), sinks
 
-    def call(self, attend, case, q, k, v):
+    def call(self, function, case, q, k, v, sinks):
         options = {"num_splits": self.splits} if self.splits != 1 else {}
+        if sinks is not None:
+            options["learnable_sink"] = sinks
         if case.get("WINDOW"):
             options["window_size"] = (case["WINDOW"] - 1, 0 if case.get("CAUSAL") else None)
         if case.get("SOFT_CAP"):
             options["softcap"] = float(case["SOFT_CAP"])
-        return attend(q, k, v, softmax_scale=scale_of(case), causal=bool(case.get("CAUSAL")),
-                      return_lse=bool(case.get("LSE")), **options)
+        answer = function(q, k, v, softmax_scale=scale_of(case), causal=bool(case.get("CAUSAL")),
+                          return_lse=bool(case.get("LSE")), **options)
+        o, lse = answer if isinstance(answer, tuple) else (answer, None)
+        return (o.transpose(1, 2), lse) if case.get("LSE") else o.transpose(1, 2)
 
 
 class CudnnFrontEnd(Optional):
@@ -153,36 +248,49 @@ class CudnnFrontEnd(Optional):
         super().__init__("nvidia-cudnn-frontend", "cudnn")
         self.handle = None
 
-    def arguments(self, cudnn, case, q, k, v):
-        if case.get("WINDOW") or case.get("SOFT_CAP") or case.get("SINKS"):
-            raise NotImplementedError("windows, soft caps and sinks are not passed on to cuDNN's front end")
+    def arguments(self, cudnn, case, q, k, v, sinks):
+        if case.get("SOFT_CAP"):
+            raise NotImplementedError("soft caps are not passed on to cuDNN's front end")
         if self.handle is None:
             self.handle = cudnn.create_handle()
         element = cudnn.data_type.BFLOAT16 if case.get("BF16") else cudnn.data_type.HALF
         graph = cudnn.pygraph(io_data_type=element, intermediate_data_type=cudnn.data_type.FLOAT,
                               compute_data_type=cudnn.data_type.FLOAT, handle=self.handle)
         described = [graph.tensor_like(one) for one in (q, k, v)]
-        masks = {"use_causal_mask" if q.shape[2] == k.shape[2] else "use_causal_mask_bottom_right": True}
+        options = {}
+        if case.get("WINDOW"):
+            options = {"diagonal_alignment": cudnn.diagonal_alignment.BOTTOM_RIGHT,
+                       "diagonal_band_left_bound": case["WINDOW"],
+                       **({"diagonal_band_right_bound": 0} if case.get("CAUSAL") else {})}
+        elif case.get("CAUSAL"):
+            options["use_causal_mask" if q.shape[2] == k.shape[2] else "use_causal_mask_bottom_right"] = True
+        if sinks is not None:
+            sinks = sinks.view(1, -1, 1, 1)
+            options["sink_token"] = graph.tensor_like(sinks)
         output, stats = graph.sdpa(name="attention", q=described[0], k=described[1], v=described[2],
-                                   generate_stats=bool(case.get("LSE")), attn_scale=scale_of(case),
-                                   **(masks if case.get("CAUSAL") else {}))
+                                   generate_stats=bool(case.get("LSE")), attn_scale=scale_of(case), **options)
         o = tensor(case, case["H"], case["S"], case.get("DV", case["D"]))
         output.set_output(True).set_dim(list(o.shape)).set_stride(list(o.stride()))
-        bound = dict(zip(described, (q, k, v))) | {output: o}
+        bound, result = dict(zip(described, (q, k, v))) | {output: o}, o
+        if sinks is not None:
+            bound[options["sink_token"]] = sinks
         if case.get("LSE"):
             bound[stats] = torch.empty(*q.shape[:3], 1, device="cuda", dtype=torch.float32)
             stats.set_output(True).set_data_type(cudnn.data_type.FLOAT)
+            result = o, bound[stats]
         graph.build([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
         workspace = torch.empty(max(graph.get_workspace_size(), 1), device="cuda", dtype=torch.uint8)
-        return cudnn, graph, bound, workspace
+        return cudnn, graph, bound, workspace, result
 
-    def call(self, cudnn, graph, bound, workspace):
+    def call(self, cudnn, graph, bound, workspace, result):
         cudnn.set_stream(handle=self.handle, stream=torch.cuda.current_stream().cuda_stream)
         graph.execute(bound, workspace, handle=self.handle)
+        return result
 
 
 IMPLEMENTATIONS = {
     "flash": Backend("FLASH_ATTENTION"), "cudnn": Backend("CUDNN_ATTENTION"),
     "efficient": Backend("EFFICIENT_ATTENTION"), "math": Backend("MATH"),
     "fa4": FlashAttention4(splits=1), "fa4_split": FlashAttention4(splits=0), "cudnn_frontend": CudnnFrontEnd(),
+    "flex": Flex(),
 }

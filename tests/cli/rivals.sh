@@ -1,18 +1,46 @@
 # What attention is compared with: SDPA's backends, FlashAttention-4 and cuDNN's own front end, each of the last two
-# where it is installed, by its version. PyTorch, the GPU and both packages are stand-ins, which say how they are called.
+# where it is installed, by its version; and flex_attention. PyTorch, the GPU and both packages are stand-ins, which say how
+# they are called. All elements are 1, so that whatever is seen, so are O's.
 mkdir -p torch_only both/flash_attn both/flash_attn_4-4.0.0b36.dist-info both/nvidia_cudnn_frontend-1.32.0.dist-info broken
 cat >torch_only/torch.py <<'PYTHON'
+import math
 import sys
 from unittest.mock import MagicMock
 
 
 class Tensor:
-    """A shape, and in which order the extents lie in memory."""
-    def __init__(self, *shape, order=None, **options):
-        self.shape, self.order = shape, order or "".join(map(str, range(len(shape))))
+    """A shape, in which order the extents lie in memory, and one value."""
+    def __init__(self, *shape, order=None, value=1.0, **options):
+        self.shape, self.order, self.value = shape, order or "".join(map(str, range(len(shape)))), value
+        self.dtype = options.get("dtype")
 
     def __getitem__(self, key):
-        return Tensor(*self.shape[:-1], key[-1].stop)
+        key = key if isinstance(key, tuple) else (key,)
+        if key[0] is Ellipsis and key[1]:
+            return Tensor(*self.shape[:-1], key[-1].stop)
+        if key[0] is Ellipsis or key[-1] is None:
+            return self
+        extents = [one.stop - one.start for one in key[2:] if isinstance(one, slice)]
+        return Tensor(*extents, *self.shape[len(key):], value=self.value)
+
+    def tolist(self):
+        row = [self.value] * self.shape[-1]
+        return row if len(self.shape) == 1 else [row] * self.shape[0]
+
+    def item(self):
+        return self.value
+
+    def __sub__(self, other):
+        return Tensor(*self.shape, value=self.value - other.value)
+
+    def __mul__(self, other):
+        return Tensor(*self.shape, value=self.value * other.value)
+
+    def to(self, dtype):
+        return self
+
+    def view(self, *shape):
+        return Tensor(*(extent if extent > 0 else self.shape[0] for extent in shape))
 
     def unflatten(self, at, extents):
         return Tensor(*self.shape[:at], *extents, *self.shape[at + 1:])
@@ -20,10 +48,10 @@ class Tensor:
     def transpose(self, a, b):
         shape, order = list(self.shape), list(self.order)
         shape[a], shape[b], order[a], order[b] = shape[b], shape[a], order[b], order[a]
-        return Tensor(*shape, order="".join(order))
+        return Tensor(*shape, order="".join(order), value=self.value)
 
     def contiguous(self):
-        return Tensor(*self.shape)
+        return Tensor(*self.shape, value=self.value)
 
     def stride(self):
         return [self.order]
@@ -34,6 +62,19 @@ class Tensor:
 
 def attention(q, k, v, attn_mask=None, **options):
     print("sdpa", q, k, v, attn_mask or "", options, file=sys.stderr)
+    return Tensor(*q.shape[:3], v.shape[3])
+
+
+def flex_attention(q, k, v, **options):
+    capped = f"{options.pop('score_mod')(3, 0, 0, 0, 0):.3f}" if "score_mod" in options else ""
+    print("flex", q, k, v, capped, options, file=sys.stderr)
+    answer = Tensor(*q.shape[:3], v.shape[3])
+    lse = Tensor(*q.shape[:3], value=math.log(k.shape[2]) + options["scale"] * q.shape[3])
+    return (answer, MagicMock(lse=lse)) if "return_aux" in options else answer
+
+
+def create_block_mask(is_seen, batches, heads, queries, keys, device):
+    return [sum(is_seen(0, 0, query, key) << key for key in range(keys)).bit_count() for query in range(queries)]
 
 
 fake = MagicMock(__version__="2.11")
@@ -44,12 +85,19 @@ fake.cuda.get_device_properties.return_value.L2_cache_size = 1024
 fake.cuda.Event.return_value.elapsed_time.return_value = 0.08
 fake.cuda.current_stream.return_value.cuda_stream = 7
 fake.nn.functional.scaled_dot_product_attention = attention
+fake.sigmoid = lambda one: Tensor(*one.shape, value=1 / (1 + math.exp(-one.value)))
+fake.logaddexp = lambda one, other: Tensor(*one.shape, value=math.log(math.exp(one.value) + math.exp(other.value)))
+fake.tanh, fake.compile = math.tanh, lambda function, **options: function
+fake.nn.attention.flex_attention.flex_attention = flex_attention
+fake.nn.attention.flex_attention.create_block_mask = create_block_mask
 fake.nn.attention.bias.causal_lower_right = lambda rows, columns: f"lower right {rows} {columns}"
 sys.modules.update({"torch": fake, "torch.nn": fake.nn, "torch.nn.attention": fake.nn.attention,
+                    "torch.nn.attention.flex_attention": fake.nn.attention.flex_attention,
                     "torch.nn.attention.bias": fake.nn.attention.bias, "torch.nn.functional": fake.nn.functional})
 PYTHON
 touch both/flash_attn/__init__.py
 cat >both/flash_attn/cute.py <<'PYTHON'
+import math
 import sys
 
 
@@ -57,11 +105,18 @@ def flash_attn_func(q, k, v, **options):
     if q.shape[-1] == 24:
         raise AssertionError("head_dim must be\ndivisible by 32")
     print("fa4", q, k, v, options, file=sys.stderr)
+    keys, score = k.shape[1], options["softmax_scale"] * q.shape[3]
+    weight = math.exp(options["learnable_sink"].value - score) if "learnable_sink" in options else 0
+    value = 1.03 if options["softmax_scale"] == 7 else keys / (keys + weight)
+    lse = type(q)(q.shape[0], q.shape[2], q.shape[1], value=score + math.log(keys + weight))
+    return type(q)(*q.shape[:3], v.shape[3], value=value), lse if options["return_lse"] else None
 PYTHON
 cat >both/cudnn.py <<'PYTHON'
+import math
 import sys
 from unittest.mock import MagicMock
 
+diagonal_alignment = MagicMock(BOTTOM_RIGHT="bottom right")
 data_type = MagicMock(HALF="half", BFLOAT16="bfloat16", FLOAT="float")
 heur_mode = MagicMock(A="A", FALLBACK="fallback")
 
@@ -86,6 +141,9 @@ class Described:
     def __getattr__(self, name):
         return lambda value: print("cudnn", self.of, name, value, file=sys.stderr) or self
 
+    def __repr__(self):
+        return self.of
+
 
 class pygraph:
     def __init__(self, **options):
@@ -98,6 +156,7 @@ class pygraph:
         if "24" in q.of:
             raise Unsupported("No valid engine configs")
         print("cudnn sdpa", options, file=sys.stderr)
+        self.answers = {"output": 64 / 65 if "sink_token" in options else 1, "stats": 32 + math.log(64)}
         return Described("output"), Described("stats")
 
     def build(self, modes):
@@ -107,6 +166,8 @@ class pygraph:
         return 0
 
     def execute(self, bound, workspace, handle):
+        for described, tensor in bound.items():
+            tensor.value = self.answers.get(described.of, 1)
         print("cudnn call", [f"{described.of}: {tensor}" for described, tensor in bound.items()], file=sys.stderr)
 PYTHON
 printf 'Metadata-Version: 2.1\nName: flash-attn-4\nVersion: 4.0.0b36\n' >both/flash_attn_4-4.0.0b36.dist-info/METADATA
@@ -121,7 +182,7 @@ ask() { # SITE CASE IMPLEMENTATION...: what the baseline answers; how the stand-
         ($ARGS.positional[] as $one | {ask: "capture", case: $case, implementation: $one, launches: 1, sets: 1},
          {ask: "warm", warmup_us: 100, samples: 1})' "${@:3}" |
         (cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/$1:$OLDPWD/torch_only" python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py) 2>calls |
-        sed 's/for [^ ]*"/for PYTHON"/'
+        sed 's/for [^ ]*"/for PYTHON"/; s/ (query [^)]*)//'
 }
 called() { sort -u calls; }
 case_of() { # EXTRA: a case with every dimension
@@ -140,6 +201,17 @@ called
 echo "slices stay slices"
 ask both "$(case_of '{GAP: 8, SCALE: 1}')" fa4 | tail -1
 called
+echo "windows, caps and sinks; what is no attention does not count"
+window='{S: 4, S_KV: 6, WINDOW: 3, SCALE: 1}'
+ask both "$(case_of "$window + {CAUSAL: 1}")" flex fa4 cudnn_frontend | grep -c captured
+called | grep -E '^(flex|fa4|cudnn sdpa)'
+ask both "$(case_of "$window + {SOFT_CAP: 2}")" flex fa4 cudnn_frontend efficient | grep unable
+called | grep -E '^(flex|fa4)'
+for lse in 0 1; do
+    ask both "$(case_of "{SINKS: 1, SCALE: 0.03125, LSE: $lse}")" flex fa4 cudnn_frontend efficient | grep -E 'captured"|unable'
+done
+called | grep -E '^(flex|fa4|cudnn sdpa|cudnn call)' | sed 's/<[^>]*>/AUX/'
+ask both "$(case_of '{SCALE: 7}')" fa4 flex | grep unable
 echo "what they cannot compute, and what the baseline does not know"
 ask both "$(case_of '{D: 24}')" fa4 cudnn_frontend | sed 1d
 ask both "$(case_of '{DROPOUT: 0}')" flash fa4 | sed -n 2p
