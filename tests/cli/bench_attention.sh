@@ -113,9 +113,9 @@ echo "evotile takes the configs of its searches, and every row has a folder"
 PYTHONPATH="$ROOT/tests/bench" PYTHONDONTWRITEBYTECODE=1 python3 -c "
 import attention, json
 from attention_rows import FOLDERS, ROWS
-print(sorted(index for rows, _, _ in FOLDERS.values() for index in rows) == list(range(len(ROWS))))
-for name, (rows, solutions, smem) in FOLDERS.items():
-    json.dump(attention.search_config([ROWS[index] for index in rows], solutions, smem), open(name, 'w'))"
+print(sorted(index for rows, *_ in FOLDERS.values() for index in rows) == list(range(len(ROWS))))
+for name, (rows, *searched) in FOLDERS.items():
+    json.dump(attention.search_config([ROWS[index] for index in rows], *searched), open(name, 'w'))"
 for name in attention*_h200; do
     "$EVOTILE" space $name --device emulated:sm_90 --json 2>>log | jq -c '[(.goals | length), ([.goals[] | .valid] | min > 0)]'
 done
