@@ -53,20 +53,22 @@ struct output_tile {
             cluster_sync(); // the sums of all blocks are there
         }
         const int rank = in_cluster ? static_cast<int>(cluster_rank()) : 0;
+        const int split = rank / cluster_blocks, among = rank % cluster_blocks;
 #pragma unroll
         for (int m = 0; m < m_tiles; ++m)
 #pragma unroll
             for (int n = 0; n < n_tiles; n += at_once) {
                 constexpr int full_groups = n_tiles / at_once * at_once;
                 float values[at_once][4] = {};
-                if (in_cluster && (m * ceil_div(n_tiles, at_once) + n / at_once) % splits != rank)
+                if (in_cluster && (m * ceil_div(n_tiles, at_once) + n / at_once) % splits != split)
                     continue;
 #pragma unroll
                 for (int i = 0; i < at_once; ++i) {
                     if (n + i >= n_tiles)
                         continue;
                     if constexpr (in_cluster)
-                        add_blocks(values[i], own_smem + (m * n_tiles + n + i) * sum_threads * 16);
+                        add_splits(values[i], own_smem + (m * n_tiles + n + i) * sum_threads * 16,
+                                   among);
                     else
 #pragma unroll
                         for (int e = 0; e < 4; ++e)
@@ -83,11 +85,12 @@ struct output_tile {
             }
     }
 
-    // The sum of four elements over the blocks of the cluster, in order.
-    static DEVICE void add_blocks(float (&values)[4], u32 vector_smem) {
+    // The sum of four elements over the blocks of the cluster that have parts of it, in order.
+    static DEVICE void add_splits(float (&values)[4], u32 vector_smem, int among) {
 #pragma unroll
-        for (int block = 0; block < splits; ++block) {
-            const float4 added = load_shared_cluster_16(map_to_block(vector_smem, block));
+        for (int split = 0; split < splits; ++split) {
+            const float4 added =
+                load_shared_cluster_16(map_to_block(vector_smem, split * cluster_blocks + among));
             values[0] += added.x;
             values[1] += added.y;
             values[2] += added.z;

@@ -117,10 +117,9 @@ DEVICE void await_turn(int warpgroup) {
 
 // ---- The schedule ----
 
-#if COMBINE == COMBINE_CLUSTER
-#define CLUSTER __cluster_dims__(SPLITS, 1, 1)
-#elif CLUSTER_M * CLUSTER_N > 1
-#define CLUSTER __cluster_dims__(CLUSTER_M * CLUSTER_N, 1, 1)
+#if COMBINE == COMBINE_CLUSTER || CLUSTER_M * CLUSTER_N > 1
+#define CLUSTER                                                                                    \
+    __cluster_dims__(CLUSTER_M *CLUSTER_N *(COMBINE == COMBINE_CLUSTER ? SPLITS : 1), 1, 1)
 #else
 #define CLUSTER
 #endif
@@ -150,6 +149,8 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
             setmaxnreg_dec<24>();
         if (threadIdx.x == consumer_threads) {
             pipeline_state<stages> state;
+            prefetch_tensor_map(a_map);
+            prefetch_tensor_map(b_map);
             while (own.take(part)) {
                 load_part(part, locate(part), state, swapped ? b_map : a_map,
                           swapped ? a_map : b_map, cluster);

@@ -63,8 +63,8 @@ static_assert(block_m % 64 == 0 && warpgroup_rows * (pingpong ? 1 : consumers) =
               "a warpgroup has 64 rows or a multiple of it");
 static_assert(stage_bytes % 1024 == 0 && p_tile::bytes % 1024 == 0, "the swizzle's period");
 static_assert(!pingpong || consumers == 2, "two warpgroups take turns");
-static_assert(!in_cluster || (cluster_blocks == 1 && !stream_k && splits > 1),
-              "a cluster shares one tile's sum, or loads for several tiles");
+static_assert(!in_cluster || (!stream_k && splits > 1 && !pingpong),
+              "a cluster that shares a sum has one part of it a block");
 
 DEVICE u32 p_smem(int stage) {
     return smem_address(smem) + stage * stage_bytes;
@@ -92,25 +92,29 @@ DEVICE void cluster_sync() {
 }
 
 // The block among those that load together. Those with the same m have the same rows of P, those
-// with the same n the same columns of Q.
+// with the same n the same columns of Q. In a cluster that shares sums, each part of them has such
+// blocks, one after another.
 constexpr int sharing_blocks = cluster_m + cluster_n - 1; // that write to a block's stages
 
 struct cluster_place {
-    int rank, m, n;
+    int first, rank, m, n; // the first block's rank in the cluster; this one's among them
 
-    DEVICE cluster_place()
-        : rank(cluster_blocks > 1 ? static_cast<int>(cluster_rank()) : 0), m(rank % cluster_m),
-          n(rank / cluster_m) {
+    DEVICE cluster_place() {
+        const int in_all = cluster_blocks > 1 ? static_cast<int>(cluster_rank()) : 0;
+        rank = in_all % cluster_blocks;
+        first = in_all - rank;
+        m = rank % cluster_m;
+        n = rank / cluster_m;
     }
     DEVICE u16 blocks_of_p() const {
         u32 blocks = 0;
 #pragma unroll
         for (int i = 0; i < cluster_n; ++i)
-            blocks |= 1u << (m + i * cluster_m);
+            blocks |= 1u << (first + m + i * cluster_m);
         return blocks;
     }
     DEVICE u16 blocks_of_q() const {
-        return ((1u << cluster_m) - 1) << (n * cluster_m);
+        return ((1u << cluster_m) - 1) << (first + n * cluster_m);
     }
     // Where this lane says that its warp has read stage 0: at one of the blocks that write to this
     // block's stages, itself among them. 0: the lane says nothing.
@@ -120,7 +124,7 @@ struct cluster_place {
             return lane == 0 ? empty_barrier(0) : 0;
         const int other_m = lane - cluster_n + (lane - cluster_n >= m);
         const int to = lane < cluster_n ? m + lane * cluster_m : other_m + n * cluster_m;
-        return lane < sharing_blocks ? map_to_block(empty_barrier(0), to) : 0;
+        return lane < sharing_blocks ? map_to_block(empty_barrier(0), first + to) : 0;
     }
 };
 
