@@ -27,7 +27,8 @@
 #if !defined(SWAP) || !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(BLOCK_K) ||               \
     !defined(CONSUMERS) || !defined(PINGPONG) || !defined(PRODUCER) || !defined(STAGES) ||         \
     !defined(CLUSTER_M) || !defined(CLUSTER_N) || !defined(SCHEDULE) || !defined(SPLITS) ||        \
-    !defined(COMBINE) || !defined(PERSISTENT) || !defined(GROUP) || !defined(MIN_CTAS) ||          \
+    !defined(COMBINE) || !defined(PERSISTENT) || !defined(STORE) || !defined(GROUP) ||             \
+    !defined(MIN_CTAS) ||                                                                          \
     !defined(TRANS_A) || !defined(TRANS_B) || !defined(BF16) || !defined(EPILOGUE)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
@@ -46,6 +47,7 @@ constexpr int splits = SPLITS;                          // blocks that share the
 constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // and combine it as a cluster
 constexpr bool in_workspace = stream_k || (splits > 1 && !in_cluster);
 constexpr bool persistent = PERSISTENT && !in_cluster; // a block has several parts, in turn
+constexpr bool store_by_tma = STORE == STORE_TMA;
 constexpr int group = GROUP; // rows of cluster tiles that run together
 constexpr int min_ctas = MIN_CTAS;
 
@@ -126,7 +128,7 @@ DEVICE void await_turn(int warpgroup) {
 
 extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
     gemm_hopper(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                const element *__restrict__ bias, const element *__restrict__ residual,
+                const __grid_constant__ tensor_map c_map, const element *__restrict__ bias, const element *__restrict__ residual,
                 element *__restrict__ c, float4 *parts, u32 *counters, int M, int N, int K,
                 int BATCH) {
     const cluster_place cluster{};
@@ -183,11 +185,13 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
             if (!in_workspace || part.sharers == 1 ||
                 add_parts_of_blocks(sums, part.of_rank(cluster.rank, cluster_blocks), parts,
                                     counters, warpgroup))
-                output_tile(locate(part), warpgroup, c, bias, residual, M, N).write(sums);
+                output_tile(locate(part), warpgroup, c, bias, residual, M, N).write(sums, c_map);
             if constexpr (!persistent)
                 break;
         }
+        if constexpr (store_by_tma)
+            bulk_wait<0>(); // the panels have been stored
     }
     if constexpr (in_cluster || cluster_blocks > 1)
-        cluster_sync(); // no other block uses this one's shared memory any more
+        cluster_meet(); // no other block uses this one's shared memory any more
 }

@@ -48,12 +48,16 @@ using q_tile = factor_tile<block_n, swapped ? !TRANS_A : TRANS_B, cluster_m>;
 //
 //   0              `stages` stages, of a tile of P and one of Q; in a cluster that shares a tile,
 //                  after its last step: the sums of this block, by threads
+//   panels_offset  of each warpgroup two panels of C that the copy engine stores: 64 rows each
 //   barriers       two mbarriers per stage: full (the loads have completed), empty (all have read it)
 //   flags          a word for each warpgroup: whether its block comes last
 
 constexpr int stage_bytes = p_tile::bytes + q_tile::bytes;
 constexpr int sums_bytes = in_cluster ? block_m * block_n * 4 : 0;
-constexpr int barriers_offset = max_of(stages * stage_bytes, sums_bytes);
+constexpr int panels_offset = max_of(stages * stage_bytes, sums_bytes);
+constexpr int panel_columns = block_n % 64 == 0 ? 64 : 32; // with a swizzle of a row's bytes
+constexpr int panel_bytes = 64 * panel_columns * 2;
+constexpr int barriers_offset = panels_offset + (store_by_tma ? consumers * 2 * panel_bytes : 0);
 constexpr int flags_offset = barriers_offset + 16 * stages;
 
 extern __shared__ __align__(1024) unsigned char smem[];
@@ -63,6 +67,8 @@ static_assert(block_m % 64 == 0 && warpgroup_rows * (pingpong ? 1 : consumers) =
               "a warpgroup has 64 rows or a multiple of it");
 static_assert(stage_bytes % 1024 == 0 && p_tile::bytes % 1024 == 0, "the swizzle's period");
 static_assert(!pingpong || consumers == 2, "two warpgroups take turns");
+static_assert(!store_by_tma || (!swapped && !in_cluster && block_n % 32 == 0),
+              "panels of C have 64 or 32 columns, in whole tiles of it");
 static_assert(!in_cluster || (!stream_k && splits > 1 && !pingpong),
               "a cluster that shares a sum has one part of it a block");
 
@@ -86,8 +92,15 @@ struct block_tile {
 
 // ---- Clusters ----
 
+// What the cluster's threads wrote to shared memory before is visible behind it.
 DEVICE void cluster_sync() {
     cluster_arrive();
+    cluster_wait();
+}
+
+// All threads of the cluster have come so far.
+DEVICE void cluster_meet() {
+    cluster_arrive_relaxed();
     cluster_wait();
 }
 
@@ -137,7 +150,7 @@ DEVICE void init_barriers() {
         fence_mbarrier_init();
     }
     if constexpr (cluster_blocks > 1)
-        cluster_sync(); // all blocks run, and their barriers are initialised
+        cluster_meet(); // all blocks run, and their barriers are initialised
     else
         __syncthreads();
 }
@@ -146,7 +159,7 @@ DEVICE void init_barriers() {
 DEVICE void release_stage(int stage, u32 release_smem) {
     if (release_smem) {
         if constexpr (cluster_blocks > 1)
-            mbarrier_arrive_cluster(release_smem + 16 * stage);
+            mbarrier_arrive_block(release_smem + 16 * stage);
         else
             mbarrier_arrive(release_smem + 16 * stage);
     }

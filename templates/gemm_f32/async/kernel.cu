@@ -10,6 +10,7 @@
 #include "lib/cp_async.cuh"
 #include "lib/pdl.cuh"
 #include "lib/smem.cuh"
+#include "lib/tile_order.cuh"
 #include "lib/types.cuh"
 #include "lib/vector.cuh"
 
@@ -140,16 +141,6 @@ extern __shared__ uint4 stages_smem[];
 
 // ---- Steps ----
 
-// The place of a block's tile among all. GROUP rows of tiles are taken column by column.
-DEVICE void pick_tile(int &tile_m, int &tile_n, int M, int N) {
-    const int tiles_m = ceil_div(M, block_m), tiles_n = ceil_div(N, block_n);
-    const int first_m = static_cast<int>(blockIdx.x) / (group * tiles_n) * group;
-    const int height = min(group, tiles_m - first_m);
-    const int within = static_cast<int>(blockIdx.x) - first_m * tiles_n;
-    tile_m = first_m + within % height;
-    tile_n = within / height;
-}
-
 DEVICE void multiply(float (&sums)[thread_m][thread_n], const fragments &step) {
 #pragma unroll
     for (int i = 0; i < thread_m; ++i)
@@ -199,8 +190,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
     const int column = (warp % (threads_n / lanes_n) * lanes_n + lane_n) * width;
     const int steps = ceil_div(ceil_div(K, block_k), splits);
     const int first_k = static_cast<int>(blockIdx.y) * steps * block_k;
-    int tile_m, tile_n;
-    pick_tile(tile_m, tile_n, M, N);
+    const tile_place tile =
+        place_of_tile(blockIdx.x, ceil_div(M, block_m), ceil_div(N, block_n), group);
     if constexpr (combine_by_pdl)
         griddepcontrol_launch_dependents();
 
@@ -208,11 +199,11 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
         const int k = first_k + step * block_k;
         stage &to = staged[step % stages];
         if (step < steps && k + block_k <= K) {
-            to.a.copy<true>(a, tile_m * block_m, k, M, K);
-            to.b.copy<true>(b, k, tile_n * block_n, K, N);
+            to.a.copy<true>(a, tile.m * block_m, k, M, K);
+            to.b.copy<true>(b, k, tile.n * block_n, K, N);
         } else if (step < steps) {
-            to.a.copy<false>(a, tile_m * block_m, k, M, K);
-            to.b.copy<false>(b, k, tile_n * block_n, K, N);
+            to.a.copy<false>(a, tile.m * block_m, k, M, K);
+            to.b.copy<false>(b, k, tile.n * block_n, K, N);
         }
         cp_async_commit(); // perhaps of nothing, so that one group is one step
     };
@@ -247,8 +238,8 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
     }
     // Parts of a sum have rows of whole vectors, so that they are stored as such.
     const int pitch = splits > 1 ? ceil_div(N, width) * width : N;
-    store(sums, c + static_cast<i64>(blockIdx.y) * M * pitch, tile_m * block_m + row,
-          tile_n * block_n + column, M, N, pitch);
+    store(sums, c + static_cast<i64>(blockIdx.y) * M * pitch, tile.m * block_m + row,
+          tile.n * block_n + column, M, N, pitch);
 }
 
 // c[m][n] = the sum over all splits of partial_c[split][m][n], whose rows are whole vectors. A
