@@ -86,7 +86,7 @@ static int check_folder(const struct roots *roots, const char *folder, int depth
     return result;
 }
 
-/* A library that is a link may lead anywhere, to headers alone. */
+/* A library that is a link may lead anywhere, to headers and programs of baselines alone. */
 static int check_linked_library(const char *library, struct error *error) {
     char **names;
     int count, result = 0;
@@ -94,10 +94,11 @@ static int check_linked_library(const char *library, struct error *error) {
         return -1;
     for (int i = 0; i < count && result == 0; i++) {
         const char *end = strrchr(names[i], '.');
-        if (end == NULL || (strcmp(end, ".cuh") != 0 && strcmp(end, ".h") != 0))
+        if (end == NULL ||
+            (strcmp(end, ".cuh") != 0 && strcmp(end, ".h") != 0 && strcmp(end, ".py") != 0))
             result = error_input(error,
-                                 "%s is a link to a folder with %s, which is no header (.cuh, .h): "
-                                 "copy the library's folder there",
+                                 "%s is a link to a folder with %s, which is no header (.cuh, .h) and "
+                                 "no program (.py): copy the library's folder there",
                                  library, names[i]);
     }
     path_list_free(names, count);

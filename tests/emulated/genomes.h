@@ -221,7 +221,7 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"gemm/mma\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 72, \"N\": 136, \"K\": 200, \"TRANS_B\": 1, \"EPILOGUE\": 2},\n"
-     "  {\"M\": 3, \"N\": 296, \"K\": 520, \"TRANS_B\": 1, \"EPILOGUE\": 2}] }",
+     "  {\"M\": 3, \"N\": 200, \"K\": 264, \"TRANS_B\": 1, \"EPILOGUE\": 2}] }",
      "templates/gemm/mma"},
     {"batches of halves with a residual", "emulated:sm_80",
      "{ \"template\": \"gemm/mma\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
@@ -232,7 +232,7 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"gemm/hopper\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 72, \"N\": 136, \"K\": 200, \"TRANS_B\": 1, \"EPILOGUE\": 3},\n"
-     "  {\"M\": 3, \"N\": 296, \"K\": 520, \"TRANS_B\": 1, \"EPILOGUE\": 3}] }",
+     "  {\"M\": 3, \"N\": 200, \"K\": 264, \"TRANS_B\": 1, \"EPILOGUE\": 3}] }",
      "templates/gemm/hopper"},
     {"batches of halves with a residual by wgmma", "emulated:sm_90",
      "{ \"template\": \"gemm/hopper\", \"timing\": {\"inputs\": 1},\n"
