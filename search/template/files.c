@@ -96,10 +96,11 @@ static int check_linked_library(const char *library, struct error *error) {
         const char *end = strrchr(names[i], '.');
         if (end == NULL ||
             (strcmp(end, ".cuh") != 0 && strcmp(end, ".h") != 0 && strcmp(end, ".py") != 0))
-            result = error_input(error,
-                                 "%s is a link to a folder with %s, which is no header (.cuh, .h) and "
-                                 "no program (.py): copy the library's folder there",
-                                 library, names[i]);
+            result =
+                error_input(error,
+                            "%s is a link to a folder with %s, which is no header (.cuh, .h) and "
+                            "no program (.py): copy the library's folder there",
+                            library, names[i]);
     }
     path_list_free(names, count);
     return result;

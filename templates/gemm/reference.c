@@ -43,9 +43,12 @@ void gemm_reference(const int64_t *dimensions, void *const *tensors) {
                 double sum = 0;
 
                 for (int64_t i = 0; i < k; ++i)
-                    sum += element(tensors[0], batch * m * k + (trans_a ? i * m + row : row * k + i), is_bfloat) *
-                           element(tensors[1], batch * k * n + (trans_b ? column * k + i : i * n + column),
-                                   is_bfloat);
+                    sum +=
+                        element(tensors[0], batch * m * k + (trans_a ? i * m + row : row * k + i),
+                                is_bfloat) *
+                        element(tensors[1],
+                                batch * k * n + (trans_b ? column * k + i : i * n + column),
+                                is_bfloat);
                 if (epilogue >= 1 && epilogue <= 3)
                     sum += element(tensors[2], column, is_bfloat);
                 if (epilogue == 2)

@@ -4,7 +4,8 @@
 //             neighbouring blocks those of one tile
 //   stream_k  whole tiles for all but the last one to two rounds; the steps of the tiles that are
 //             left stand in a row and are divided equally, whatever tile they belong to
-// A thread's float sums are added in the order of the steps, so that every call gives the same bits.
+// A thread's float sums are added in the order of the steps, so that every call gives the same
+// bits.
 #ifndef EVOTILE_LIB_SPLIT_TILES
 #define EVOTILE_LIB_SPLIT_TILES
 
@@ -25,8 +26,14 @@ struct tile_part {
     // Where `blocks` blocks have a tile each and divide its steps alike: the part of the one with
     // this rank.
     DEVICE tile_part of_rank(int rank, int blocks) const {
-        return {tile * blocks + rank, first, end, sharers, own, place_of_first * blocks + rank,
-                place_of_others * blocks + rank, stride * blocks};
+        return {tile * blocks + rank,
+                first,
+                end,
+                sharers,
+                own,
+                place_of_first * blocks + rank,
+                place_of_others * blocks + rank,
+                stride * blocks};
     }
 };
 
@@ -70,8 +77,14 @@ template <bool stream_k, int splits> struct tile_parts {
             if (next >= tiles * splits)
                 return false;
             const int tile = next / splits, own = next % splits;
-            part = {tile, own * steps / splits, (own + 1) * steps / splits, splits, own,
-                    tile * splits, tile * splits, 1};
+            part = {tile,
+                    own * steps / splits,
+                    (own + 1) * steps / splits,
+                    splits,
+                    own,
+                    tile * splits,
+                    tile * splits,
+                    1};
             next += blocks;
             return true;
         } else {
@@ -85,14 +98,10 @@ template <bool stream_k, int splits> struct tile_parts {
             const int of_shared = step / steps, start = of_shared * steps;
             const int first_block = block_of(start), last_block = block_of(start + steps - 1);
             // A share's first part may begin inside a tile, and its last one end inside another.
-            part = {whole_tiles() + of_shared,
-                    step - start,
-                    min(end - start, steps),
-                    last_block - first_block + 1,
-                    block - first_block,
-                    2 * first_block + 1,
-                    2 * first_block,
-                    2};
+            part = {whole_tiles() + of_shared, step - start,
+                    min(end - start, steps),   last_block - first_block + 1,
+                    block - first_block,       2 * first_block + 1,
+                    2 * first_block,           2};
             step = start + part.end;
             return true;
         }

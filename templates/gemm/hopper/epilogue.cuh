@@ -8,8 +8,7 @@ DEVICE void sync_sums(int warpgroup) {
 // The sums of all blocks that share the tile, in the one that comes last; false in the others.
 DEVICE bool add_parts_of_blocks(sum_registers &sums, const tile_part &part, float4 *parts_gmem,
                                 u32 *counters_gmem, int warpgroup) {
-    u32 *flag_smem =
-        reinterpret_cast<u32 *>(smem + flags_offset) + (pingpong ? warpgroup : 0);
+    u32 *flag_smem = reinterpret_cast<u32 *>(smem + flags_offset) + (pingpong ? warpgroup : 0);
     auto &flat = reinterpret_cast<float(&)[registers]>(sums);
     const bool last =
         add_parts<sum_threads>(flat, part, parts_gmem, counters_gmem + part.tile, flag_smem,
@@ -25,12 +24,12 @@ struct output_tile {
     const element *bias, *residual;
     int batch;
     i64 batch_offset; // in elements
-    int row, column; // of D: the warp's first row, the tile's first column
+    int row, column;  // of D: the warp's first row, the tile's first column
     int M, N;
 
     DEVICE output_tile(const block_tile &tile, int warpgroup, element *c, const element *bias,
                        const element *residual, int M, int N)
-          : c(c), bias(bias), residual(residual), batch(tile.batch),
+        : c(c), bias(bias), residual(residual), batch(tile.batch),
           batch_offset(multiply_wide(tile.batch, M) * N),
           row(tile.row + (pingpong ? 0 : warpgroup * warpgroup_rows) +
               static_cast<int>(threadIdx.x / 32 % 4) * 16),
@@ -92,8 +91,8 @@ struct output_tile {
 #pragma unroll
                 for (int i = 0; i < at_once; ++i)
                     if (n + i < n_tiles)
-                        add_splits(values[i],
-                                   own_smem + (m * n_tiles + n + i) * sum_threads * 16, among);
+                        add_splits(values[i], own_smem + (m * n_tiles + n + i) * sum_threads * 16,
+                                   among);
                 write_columns(values, m, n);
             }
     }
@@ -144,8 +143,8 @@ struct output_tile {
 #pragma unroll
             for (int i = 0; i < 4; ++i)
                 if (first_column + i * 8 < N)
-                    bias_pairs[i] = *reinterpret_cast<const u32 *>(bias + first_column + i * 8 +
-                                                                   lane % 4 * 2);
+                    bias_pairs[i] =
+                        *reinterpret_cast<const u32 *>(bias + first_column + i * 8 + lane % 4 * 2);
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
             const int own_row = first_row + lane / 4 + h * 8;
@@ -165,8 +164,8 @@ struct output_tile {
         }
     }
 
-    // 16 rows and four n-tiles: the four lanes of a row exchange pairs, so that each stores 16 bytes
-    // at a time.
+    // 16 rows and four n-tiles: the four lanes of a row exchange pairs, so that each stores 16
+    // bytes at a time.
     DEVICE void write_group(const float (*values)[4], int first_row, int first_column) const {
         const int lane = threadIdx.x % 32, own_column = first_column + lane % 4 * 8;
         u32 pairs[2][4];
@@ -195,9 +194,8 @@ struct output_tile {
         for (int m = 0; m < m_tiles; ++m)
 #pragma unroll
             for (int panel = 0; panel < panels; ++panel) {
-                const u32 panel_smem =
-                    smem_address(smem) + panels_offset +
-                    (warpgroup * 2 + (m * panels + panel) % 2) * panel_bytes;
+                const u32 panel_smem = smem_address(smem) + panels_offset +
+                                       (warpgroup * 2 + (m * panels + panel) % 2) * panel_bytes;
                 if (issues)
                     bulk_wait_read<(m_tiles * panels) % 2 == 0 ? 1 : 0>();
                 named_barrier_sync(6 + warpgroup, 128); // the panel's last store has read it

@@ -1,14 +1,15 @@
 // C = epilogue(A B) in half or bfloat16 with float sums, on Hopper: wgmma and TMA (sm_90a).
 //
-//   A  [BATCH, M, K], or [BATCH, K, M] with TRANS_A      B  [BATCH, K, N], or [BATCH, N, K] with TRANS_B
-//   C  [BATCH, M, N]         bias  [N]        residual  [BATCH, M, N]
+//   A         [BATCH, M, K], or [BATCH, K, M] with TRANS_A
+//   B         [BATCH, K, N], or [BATCH, N, K] with TRANS_B
+//   C         [BATCH, M, N], like the residual; the bias is [N]
 //
-// The product of a tile is D = P Q of BLOCK_M rows and BLOCK_N columns: P and Q are A and B, or with
-// SWAP the transposed B and A, so that D is a tile of the transposed C and few rows of A are the few
-// columns of a wgmma. A producer warp loads tiles of P and Q of BLOCK_K steps into a pipeline of
-// STAGES stages; the blocks of a cluster share what they load. Consumer warpgroups multiply: all
-// of them one tile, or, with PINGPONG, two of them tiles of their own in turn. README.md of the
-// problem has a diagram.
+// The product of a tile is D = P Q of BLOCK_M rows and BLOCK_N columns: P and Q are A and B, or
+// with SWAP the transposed B and A, so that D is a tile of the transposed C and few rows of A are
+// the few columns of a wgmma. A producer warp loads tiles of P and Q of BLOCK_K steps into a
+// pipeline of STAGES stages; the blocks of a cluster share what they load. Consumer warpgroups
+// multiply: all of them one tile, or, with PINGPONG, two of them tiles of their own in turn.
+// README.md of the problem has a diagram.
 
 #include "lib/cp_async.cuh"
 #include "lib/element.cuh"
@@ -28,8 +29,8 @@
     !defined(CONSUMERS) || !defined(PINGPONG) || !defined(PRODUCER) || !defined(STAGES) ||         \
     !defined(CLUSTER_M) || !defined(CLUSTER_N) || !defined(SCHEDULE) || !defined(SPLITS) ||        \
     !defined(COMBINE) || !defined(PERSISTENT) || !defined(STORE) || !defined(GROUP) ||             \
-    !defined(MIN_CTAS) ||                                                                          \
-    !defined(TRANS_A) || !defined(TRANS_B) || !defined(BF16) || !defined(EPILOGUE)
+    !defined(MIN_CTAS) || !defined(TRANS_A) || !defined(TRANS_B) || !defined(BF16) ||              \
+    !defined(EPILOGUE)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
@@ -128,9 +129,9 @@ DEVICE void await_turn(int warpgroup) {
 
 extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
     gemm_hopper(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                const __grid_constant__ tensor_map c_map, const element *__restrict__ bias, const element *__restrict__ residual,
-                element *__restrict__ c, float4 *parts, u32 *counters, int M, int N, int K,
-                int BATCH) {
+                const __grid_constant__ tensor_map c_map, const element *__restrict__ bias,
+                const element *__restrict__ residual, element *__restrict__ c, float4 *parts,
+                u32 *counters, int M, int N, int K, int BATCH) {
     const cluster_place cluster{};
     const int tiles_m = ceil_div(swapped ? N : M, block_m * cluster_m);
     const int tiles_n = ceil_div(swapped ? M : N, block_n * cluster_n);

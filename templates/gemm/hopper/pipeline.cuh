@@ -17,8 +17,8 @@ template <int extent, bool k_major, int sharers> struct factor_tile {
     static_assert(share_rows % 8 == 0 && panels > 0, "swizzled rows come in groups of eight");
 
     // Issues this block's share of the loads of the tile that begins at `first` and step k.
-    static DEVICE void load(u32 tile_smem, const tensor_map &map, u32 barrier_smem, int first, int k,
-                            int batch, int share, u16 blocks) {
+    static DEVICE void load(u32 tile_smem, const tensor_map &map, u32 barrier_smem, int first,
+                            int k, int batch, int share, u16 blocks) {
 #pragma unroll
         for (int panel = 0; panel < panels; ++panel) {
             const u32 share_smem = tile_smem + panel * panel_bytes + share * share_rows * 128;
@@ -49,8 +49,8 @@ using q_tile = factor_tile<block_n, swapped ? !TRANS_A : TRANS_B, cluster_m>;
 //   0              `stages` stages, of a tile of P and one of Q; in a cluster that shares a tile,
 //                  after its last step: the sums of this block, by threads
 //   panels_offset  of each warpgroup two panels of C that the copy engine stores: 64 rows each
-//   barriers       two mbarriers per stage: full (the loads have completed), empty (all have read it)
-//   flags          a word for each warpgroup: whether its block comes last
+//   barriers       two mbarriers per stage: full (the loads have completed), empty (all have read
+//   it) flags          a word for each warpgroup: whether its block comes last
 
 constexpr int stage_bytes = p_tile::bytes + q_tile::bytes;
 constexpr int sums_bytes = in_cluster ? block_m * block_n * 4 : 0;

@@ -5,9 +5,9 @@ DEVICE bool add_parts_of_blocks(sum_registers &sums, const tile_part &part, floa
                                 u32 *counters_gmem, const thread_place &thread) {
     u32 *last_smem = reinterpret_cast<u32 *>(smem); // nothing else is there now
     auto &flat = reinterpret_cast<float(&)[registers]>(sums);
-    const bool last = add_parts<sum_threads>(flat, part, parts_gmem, counters_gmem + part.tile,
-                                             last_smem, thread.number, thread.along_k == 0,
-                                             [] { __syncthreads(); });
+    const bool last =
+        add_parts<sum_threads>(flat, part, parts_gmem, counters_gmem + part.tile, last_smem,
+                               thread.number, thread.along_k == 0, [] { __syncthreads(); });
     __syncthreads(); // the word has been read
     return last;
 }

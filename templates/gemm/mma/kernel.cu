@@ -1,12 +1,13 @@
 // C = epilogue(A B) in half or bfloat16 with float sums, by mma.sync: sm_80 and later.
 //
-//   A  [BATCH, M, K], or [BATCH, K, M] with TRANS_A      B  [BATCH, K, N], or [BATCH, N, K] with TRANS_B
-//   C  [BATCH, M, N]         bias  [N]        residual  [BATCH, M, N]
+//   A         [BATCH, M, K], or [BATCH, K, M] with TRANS_A
+//   B         [BATCH, K, N], or [BATCH, N, K] with TRANS_B
+//   C         [BATCH, M, N], like the residual; the bias is [N]
 //
-// A block computes tiles of BLOCK_M x BLOCK_N. Asynchronous copies bring tiles of A and B of BLOCK_K
-// steps of the sum to shared memory, STAGES - 1 of them ahead; ldmatrix brings fragments of them to
-// registers. Blocks may share the sum of a tile. Rows in memory are multiples of 16 bytes. README.md
-// of the problem has a diagram.
+// A block computes tiles of BLOCK_M x BLOCK_N. Asynchronous copies bring tiles of A and B of
+// BLOCK_K steps of the sum to shared memory, STAGES - 1 of them ahead; ldmatrix brings fragments of
+// them to registers. Blocks may share the sum of a tile. Rows in memory are multiples of 16 bytes.
+// README.md of the problem has a diagram.
 
 #include "lib/cluster.cuh"
 #include "lib/cp_async.cuh"
@@ -37,8 +38,8 @@ constexpr int warps_m = WARPS_M, warps_n = WARPS_N;
 constexpr int warps_k = WARPS_K; // warps that take a stage's groups of 16 steps in turn
 constexpr int stages = STAGES;
 constexpr bool stream_k = SCHEDULE == SCHEDULE_STREAM_K;
-constexpr int splits = SPLITS;                               // blocks that share the sum of a tile
-constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER;      // and combine it as a cluster
+constexpr int splits = SPLITS;                          // blocks that share the sum of a tile
+constexpr bool in_cluster = COMBINE == COMBINE_CLUSTER; // and combine it as a cluster
 constexpr bool in_workspace = stream_k || (splits > 1 && !in_cluster);
 constexpr int group = GROUP; // rows of tiles that run together
 
@@ -149,7 +150,8 @@ DEVICE void multiply_stage(sum_registers &sums, u32 stage_smem, const thread_pla
         for (int m = 0; m < m_tiles; ++m)
 #pragma unroll
             for (int n = 0; n < n_tiles; ++n)
-                mma_m16n8k16<element>(sums[m][n], a[m], b[n / 2][n % 2 * 2], b[n / 2][n % 2 * 2 + 1]);
+                mma_m16n8k16<element>(sums[m][n], a[m], b[n / 2][n % 2 * 2],
+                                      b[n / 2][n % 2 * 2 + 1]);
     }
 }
 
@@ -221,8 +223,9 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, MIN_CTAS)
     gemm_mma(const element *a, const element *b, const element *bias, const element *residual,
              element *c, float4 *parts, u32 *counters, int M, int N, int K, int BATCH) {
     const int warp = threadIdx.x / 32;
-    const thread_place thread = {warp / warps_n % warps_m * warp_rows, warp % warps_n * warp_columns,
-                                 warp / warps_mn, static_cast<int>(threadIdx.x) % sum_threads};
+    const thread_place thread = {warp / warps_n % warps_m * warp_rows,
+                                 warp % warps_n * warp_columns, warp / warps_mn,
+                                 static_cast<int>(threadIdx.x) % sum_threads};
     const int tiles_m = ceil_div(M, block_m), tiles_n = ceil_div(N, block_n);
     tile_parts<stream_k, splits> own(tiles_m * tiles_n * BATCH, ceil_div(K, block_k), blockIdx.x,
                                      gridDim.x);

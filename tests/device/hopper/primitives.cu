@@ -53,6 +53,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     cluster_wait();
     cluster_arrive_relaxed();
     cluster_wait();
-    out_gmem[threadIdx.x] = cluster_rank() + cluster_size() + x +
-                            descriptor_advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
+    out_gmem[threadIdx.x] =
+        cluster_rank() + cluster_size() + x +
+        descriptor_advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
 }
