@@ -33,7 +33,7 @@ struct duel_output {
     bool json, markdown;
     cJSON *rows;
     struct table *table;
-    char b[256];            /* name of B for the output */
+    char b[384];            /* name of B for the output */
     double log_speedup_sum; /* over the cases, of their weight * log(time of B / time of A) */
     double weight_sum;
     int cases;

@@ -13,7 +13,7 @@ static const double selection_warmup_us = 2000;
 
 struct baseline {
     struct program program;
-    char name[128];
+    char name[BASELINE_NAME_SIZE];
     int count;
     char implementations[IMPLEMENTATIONS_MAX][64];
 };

@@ -13,9 +13,9 @@
  *     baseline_close(it);
  *
  * It does not verify results: that the program computes the right thing is its author's
- * responsibility, for which templates/lib/torch_baseline.py has `check`. Functions return 0, or -1 with the error when the program died, timed out or sent
- * an invalid answer; after -1 only baseline_close may be called. SIGPIPE must be ignored. Samples
- * are microseconds per call.
+ * responsibility, for which templates/lib/torch_baseline.py has `check`. Functions return 0, or -1
+ * with the error when the program died, timed out or sent an invalid answer; after -1 only
+ * baseline_close may be called. SIGPIPE must be ignored. Samples are microseconds per call.
  */
 #ifndef EVOTILE_EVALUATE_BASELINE_H
 #define EVOTILE_EVALUATE_BASELINE_H

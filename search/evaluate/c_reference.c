@@ -323,8 +323,8 @@ static bool thin_cases_fit(const struct verify_case *one) {
 }
 
 /* Returns 1, with why in `reason`, if there is nothing to compare. */
-static int compare_cases(struct c_reference *it, struct verify_case *one, char reason[REASON_SIZE],
-                         struct error *error) {
+static int compare_cases(struct c_reference *it, struct verify_case *one, int *count,
+                         char reason[REASON_SIZE], struct error *error) {
     bool compared[CASES_MAX] = {false};
     int64_t budget = COST_MAX;
     int status = 1;
@@ -332,6 +332,7 @@ static int compare_cases(struct c_reference *it, struct verify_case *one, char r
     while (status >= 0 && (one->case_index = next_case(one, compared, &budget)) >= 0) {
         compared[one->case_index] = true;
         status = compare_case(it, error);
+        *count += status == 0;
         release_case(it);
     }
     return status;
@@ -342,16 +343,18 @@ static void unload(struct c_reference *it) {
         it->one->device->backend->module_unload(it->one->device, it->module);
 }
 
-int c_reference_compare(const struct verify_case *given, struct nvrtc *nvrtc, struct error *error) {
+int c_reference_compare(const struct verify_case *given, struct nvrtc *nvrtc, int *count,
+                        struct error *error) {
     const struct template *template = given->template;
     struct verify_case one = *given;
     struct c_reference it = {.one = &one};
     char reason[REASON_SIZE];
+    *count = 0;
     if (template->cpu_reference == NULL)
         return 1;
     int status = compile(&it, nvrtc, reason, error);
     if (status == 0)
-        status = compare_cases(&it, &one, reason, error);
+        status = compare_cases(&it, &one, count, reason, error);
     if (status == 1)
         log_warn("%s/%s was not compared with %s: %s", template->folder, template->cpu_reference,
                  template->reference_source, reason);

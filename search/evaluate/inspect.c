@@ -23,9 +23,10 @@ enum { SEEDS = 2 };
 struct inspector {
     const struct inspection *it;
     const struct template *template; /* the goal's */
+    struct template *references;     /* for its reference cases; NULL: none are looked at */
     struct device *device;
     struct device_module *modules[CASES_MAX];
-    const struct template *of_case; /* whose case it is: the goal's, or its probes */
+    const struct template *of_case; /* whose case it is: the goal's, or its probes or references */
     int case_index;
     struct verify_case one;
     struct planned_buffers *run;
@@ -60,6 +61,29 @@ static void close_inspector(struct inspector *inspector) {
     for (int c = 0; c < CASES_MAX; c++)
         if (inspector->modules[c] != NULL)
             inspector->device->backend->module_unload(inspector->device, inspector->modules[c]);
+    template_free(inspector->references);
+}
+
+static int open_reference_cases(struct inspector *inspector, struct error *error) {
+    const struct evaluator *evaluator = inspector->it->evaluator;
+    const struct template_setting setting = evaluation_setting(
+        &evaluator->settings->goals[inspector->it->goal], &evaluator->device->info);
+    struct error why = {0};
+    inspector->references = template_load_reference_cases(inspector->template, &setting, &why);
+    if (why.kind == ERROR_NONE)
+        return 0;
+    *error = why;
+    return -1;
+}
+
+/* The template whose cases follow; NULL after the last one. */
+static const struct template *next_template(const struct inspector *inspector) {
+    const struct template *probes = inspector->it->evaluator->probes[inspector->it->goal];
+    if (inspector->of_case == NULL && probes != NULL)
+        return probes;
+    if (inspector->of_case == inspector->references && inspector->of_case != NULL)
+        return NULL;
+    return inspector->of_case == inspector->template ? inspector->references : inspector->template;
 }
 
 /* Prepares the next case, probe cases first: 1; 0 after the last one. */
@@ -68,23 +92,22 @@ static int next_case(struct inspector *inspector, struct error *error) {
     const struct template *probes = evaluator->probes[inspector->it->goal];
     const struct genome *genome = inspector->it->genome;
     close_case(inspector);
-    if (inspector->of_case == NULL) {
-        inspector->of_case = probes != NULL ? probes : inspector->template;
-        inspector->case_index = -1;
-    }
     for (;;) {
         inspector->case_index++;
-        if (inspector->case_index >= inspector->of_case->case_count) {
-            if (inspector->of_case == inspector->template)
-                return 0;
-            inspector->of_case = inspector->template;
+        if (inspector->of_case == NULL || inspector->case_index >= inspector->of_case->case_count) {
+            inspector->of_case = next_template(inspector);
             inspector->case_index = -1;
+            if (inspector->of_case == NULL)
+                return 0;
             continue;
         }
         const struct template *template = inspector->of_case;
         const int c = inspector->case_index;
-        const int variant = evaluation_matching_variant(inspector->template, template, c);
-        if (variant < 0 || !template_genome_is_valid(template, genome, c))
+        const bool candidates =
+            template != inspector->references; /* else nothing of a genome runs */
+        const int variant =
+            candidates ? evaluation_matching_variant(inspector->template, template, c) : -1;
+        if (candidates && (variant < 0 || !template_genome_is_valid(template, genome, c)))
             continue;
         struct planned_buffers *run = xcalloc(1, sizeof *run);
         inspector->run = run;
@@ -108,7 +131,7 @@ static int next_case(struct inspector *inspector, struct error *error) {
                                  .template = template,
                                  .genome = genome,
                                  .case_index = c,
-                                 .module = inspector->modules[variant],
+                                 .module = candidates ? inspector->modules[variant] : NULL,
                                  .deadline_s = run_deadline_s};
         return 1;
     }
@@ -193,13 +216,23 @@ static int inspect_c(struct inspector *inspector, struct inspected_reference *fo
     struct error differs = {0};
     name_comparison(found, template->cpu_reference, reference_name(template));
     found->worst = NAN;
+    found->agrees = true;
     inspector->of_case = NULL;
-    if (next_case(inspector, error) < 0)
-        return -1;
+    int first = next_case(inspector, error);
+    if (first != 1)
+        return first;
     struct verify_case one = inspector->one;
     one.template = inspector->of_case;
-    int status = c_reference_compare(&one, compiler_nvrtc(evaluator->compiler), &differs);
-    found->cases = status == 0 ? inspector->of_case->case_count : 0;
+    int status =
+        c_reference_compare(&one, compiler_nvrtc(evaluator->compiler), &found->cases, &differs);
+    if (status >= 0 && inspector->references != NULL && one.template != inspector->references) {
+        int compared;
+        one.template = inspector->references;
+        status =
+            c_reference_compare(&one, compiler_nvrtc(evaluator->compiler), &compared, &differs);
+        found->cases += compared;
+        found->left_out = status == 0 ? one.template->case_count - compared : 0;
+    }
     found->agrees = status >= 0;
     if (status < 0)
         snprintf(found->reason, sizeof found->reason, "%.*s", REASON_SIZE - 1, differs.text);
@@ -211,6 +244,8 @@ int inspect_references(const struct inspection *it,
                        struct error *error) {
     struct inspector *inspector = xcalloc(1, sizeof *inspector);
     int count = 0, status = open_inspector(inspector, it, error);
+    if (status == 0)
+        status = open_reference_cases(inspector, error);
     memset(list, 0, INSPECTED_REFERENCES_MAX * sizeof *list);
     if (status == 0 && inspector->template->plain_kind != PLAIN_NONE) {
         list[count].agrees = true;

@@ -27,6 +27,7 @@ struct inspection {
 struct inspected_reference {
     char what[2 * NAME_SIZE + 8]; /* "plain.cu and reference.cu" */
     int cases;                    /* on which they were compared; 0: none was possible */
+    int left_out;                 /* reference cases that are too large */
     double worst;                 /* the largest relative L2 error of the plain kernel; NAN: another
                                      comparison, element by element */
     bool agrees;

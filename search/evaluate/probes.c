@@ -83,9 +83,10 @@ int evaluator_compare_references(struct evaluator *evaluator, int goal, const st
         &(evaluator->problem != NULL ? evaluator->problem : evaluator)->references_compared[goal];
     if (*compared)
         return 0;
+    int count;
     const struct verify_case small = small_cases(evaluator, goal, &default_genome, error);
     if (small.template == NULL ||
-        c_reference_compare(&small, compiler_nvrtc(evaluator->compiler), error) < 0 ||
+        c_reference_compare(&small, compiler_nvrtc(evaluator->compiler), &count, error) < 0 ||
         compare_at_thin_shapes(evaluator, goal, genome, error) < 0)
         return -1;
     *compared = true;

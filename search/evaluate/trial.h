@@ -107,12 +107,12 @@ struct trial_result {
     int goal;
     struct genome genome;
     bool has_key;
-    struct key key;                   /* owned */
-    int64_t opponent;                 /* trial number of the duel's opponent, -1 without a duel */
-    struct key opponent_key;          /* of a requested duel's opponent; else empty. Owned */
-    char baseline[128];               /* name of the baseline it was compared with; empty: none */
-    int case_result_count;            /* 0, or one per case of a requested duel */
-    struct case_result *case_results; /* owned */
+    struct key key;                    /* owned */
+    int64_t opponent;                  /* trial number of the duel's opponent, -1 without a duel */
+    struct key opponent_key;           /* of a requested duel's opponent; else empty. Owned */
+    char baseline[BASELINE_NAME_SIZE]; /* name of the baseline it was compared with; empty: none */
+    int case_result_count;             /* 0, or one per case of a requested duel */
+    struct case_result *case_results;  /* owned */
     char worker[64];
     int gate_count;
     struct trial_gate gates[GATES_MAX];

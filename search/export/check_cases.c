@@ -163,7 +163,7 @@ static void add_shape(const struct export *export, const struct checked_shape *c
 int write_cases(const struct export *export, struct strbuf *text, struct error *error) {
     const struct template *template = export->template;
     struct strbuf device = {0};
-    struct strbuf shapes = {0};
+    struct strbuf shapes = {0}, persisting = {0};
     char function[SYMBOL_SIZE];
     cJSON *values = embedded_values(export);
     if (add_shape_functions(export, values, error) < 0) {
@@ -195,6 +195,8 @@ int write_cases(const struct export *export, struct strbuf *text, struct error *
     cJSON_AddNumberToObject(values, "setup_count", export->setup_count);
     cJSON_AddBoolToObject(values, "setup", template->setup.count > 0);
     cJSON_AddBoolToObject(values, "own", export->setup_count > 0);
+    cJSON_AddBoolToObject(values, "persisting", persisting_tensors(export, &persisting));
+    strbuf_release(&persisting);
     cJSON_AddNumberToObject(values, "shape_count", export->checked_count);
     cJSON_AddNumberToObject(values, "case_count", template->case_count);
     for (int i = 0; i < export->checked_count; i++)

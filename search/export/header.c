@@ -173,6 +173,28 @@ static void add_scalars(const struct template *template, cJSON *values) {
     cJSON_AddBoolToObject(values, "any_scalars", template->scalar_count > 0);
 }
 
+bool persisting_tensors(const struct export *export, struct strbuf *names) {
+    const char *known[TENSORS_MAX];
+    int count = 0;
+    for (int c = 0; c < export->template->case_count; c++) {
+        const struct launch_plan *plan = &export->checked[c].plan;
+        for (int i = 0; i < plan->launch_count; i++) {
+            const int tensor = planned_launch(plan, i).window_tensor;
+            int same = 0;
+            if (tensor < 0)
+                continue;
+            const char *name = plan->template->tensors[tensor].name;
+            while (same < count && strcmp(known[same], name) != 0)
+                same++;
+            if (same < count || count == TENSORS_MAX)
+                continue;
+            known[count++] = name;
+            strbuf_print(names, "%s%s", count > 1 ? ", " : "", name);
+        }
+    }
+    return count > 0;
+}
+
 int write_header(const struct export *export, struct strbuf *text, struct error *error) {
     const struct export_request *request = export->request;
     cJSON *values = embedded_values(export);
@@ -191,6 +213,10 @@ int write_header(const struct export *export, struct strbuf *text, struct error 
     add_strides(export->template, values);
     add_scalars(export->template, values);
     cJSON_AddBoolToObject(values, "variables", template_has_symbols(export->template));
+    struct strbuf persisting = {0};
+    cJSON_AddBoolToObject(values, "any_persisting", persisting_tensors(export, &persisting));
+    if (persisting.used > 0)
+        embedded_add_text(values, "persisting", &persisting);
     embedded_fill(EMBEDDED_HEADER, values, text);
     return 0;
 }

@@ -81,6 +81,9 @@ struct export {
     struct verified_range *verified; /* by variant */
 };
 
+/* Appends "k, v": the tensors that launches of some case keep in L2. Returns whether there are any.
+ */
+bool persisting_tensors(const struct export *export, struct strbuf *names);
 /* The template of a variant's solution. */
 const struct template *variant_template(const struct export *export, int variant);
 /* The source of a solution: "kernel.cu", or of several "kernel_SOLUTION.cu". */

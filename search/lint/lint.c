@@ -125,11 +125,15 @@ int lint_check_references(struct lint *lint, bool *agree, struct error *error) {
             lint_add(lint, "references", found->what, LINT_NOTE,
                      "were not compared: no case is small enough, or the C is not C++");
         else if (isnan(found->worst))
-            lint_add(lint, "references", found->what, LINT_FINE, "agree on up to %d cases",
-                     found->cases);
+            lint_add(lint, "references", found->what, LINT_FINE, "agree on %d cases", found->cases);
         else
             lint_add(lint, "references", found->what, LINT_FINE,
                      "agree on %d cases, to a relative error of %.1e", found->cases, found->worst);
+        if (found->left_out > 0)
+            lint_add(lint, "references", found->what, LINT_NOTE,
+                     "were not compared at %d of the reference cases, which are too large: make "
+                     "them smaller",
+                     found->left_out);
         *agree = *agree && found->agrees;
     }
     if (count == 0)

@@ -20,7 +20,7 @@ struct baselines {
     struct baseline_results *results;
     const struct run_data *run;
     double champion_us[CASES_MAX]; /* warm p50 by case; NaN: no champion */
-    char about[320];
+    char about[416];
     struct bars bars; /* every implementation; if these are too many, the fastest of each case */
 };
 

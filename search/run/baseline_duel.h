@@ -29,7 +29,7 @@ struct baseline_ratio {
 
 struct baseline_duel {
     int64_t trial;
-    char baseline[128], device[128];
+    char baseline[BASELINE_NAME_SIZE], device[128];
     double measured;                       /* in seconds since 1970 */
     char conditions[CONDITIONS_TEXT_SIZE]; /* empty: no readings */
     struct baseline_ratio all;             /* over the cases: their geometric mean */

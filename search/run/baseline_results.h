@@ -34,7 +34,7 @@ struct baseline_case {
 };
 
 struct baseline_results {
-    char name[128], device[128];
+    char name[BASELINE_NAME_SIZE], device[128];
     double measured; /* time of measurement, in seconds since 1970 */
     int case_count;
     struct baseline_case cases[CASES_MAX]; /* in the order of the config's */

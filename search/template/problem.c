@@ -38,6 +38,7 @@ static const struct {
     {"objective", OF_PROBLEM | OF_TEMPLATE},
     {"bytes", OF_PROBLEM | OF_TEMPLATE},
     {"probe_cases", OF_PROBLEM | OF_TEMPLATE},
+    {"reference_cases", OF_PROBLEM | OF_TEMPLATE},
     {"baseline", OF_PROBLEM | OF_TEMPLATE},
     {"specialised", OF_SOLUTION | OF_TEMPLATE},
     {"genes", OF_SOLUTION | OF_TEMPLATE},

@@ -213,6 +213,30 @@ struct template *template_load_probes(const struct template *template,
     return probing.case_count > 0 ? template_load(template->folder, &probing, error) : NULL;
 }
 
+struct template *template_load_reference_cases(const struct template *template,
+                                               const struct template_setting *setting,
+                                               struct error *error) {
+    struct json root = json_root(&template->document), cases;
+    struct shape shapes[CASES_MAX];
+    struct template_setting comparing = *setting;
+    if (!json_find(&root, "reference_cases", &cases))
+        return NULL;
+    if (json_is_array(&cases, error) < 0)
+        return NULL;
+    comparing.cases = shapes;
+    comparing.case_count = json_count(&cases);
+    if (comparing.case_count < 1 || comparing.case_count > CASES_MAX) {
+        json_error(&cases, error, "there must be 1 to %d cases", CASES_MAX);
+        return NULL;
+    }
+    for (int c = 0; c < comparing.case_count; c++) {
+        struct json one = json_at(&cases, c);
+        if (template_read_case(template, &one, NULL, &shapes[c], error) < 0)
+            return NULL;
+    }
+    return template_load(template->folder, &comparing, error);
+}
+
 bool template_genome_is_valid(const struct template *template, const struct genome *genome,
                               int case_index) {
     int64_t values[SLOTS_MAX];

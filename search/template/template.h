@@ -241,7 +241,10 @@ struct stress {
 
 /* A program that times the alternative to the kernel, such as a framework's operator. The protocol
    is in docs/templates.md, "A baseline"; evaluate/baseline.h implements it. */
-enum { COMMAND_WORDS_MAX = 16 };
+enum {
+    COMMAND_WORDS_MAX = 16,
+    BASELINE_NAME_SIZE = 256, /* of its name and the versions of all that it calls */
+};
 
 struct baseline_command {
     int count; /* number of words; 0: no baseline */
@@ -584,6 +587,11 @@ int template_work(const struct template *template, const struct genome *genome, 
    check with template_genome_is_valid. */
 struct template *template_load_probes(const struct template *template,
                                       const struct template_setting *setting, struct error *error);
+/* Loads the same template for its reference cases: small ones, complete, at which its references
+   are compared. No genome need be valid for one. Returns NULL without an error if it has none. */
+struct template *template_load_reference_cases(const struct template *template,
+                                               const struct template_setting *setting,
+                                               struct error *error);
 bool template_genome_is_valid(const struct template *template, const struct genome *genome,
                               int case_index);
 

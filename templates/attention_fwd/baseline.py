@@ -21,7 +21,7 @@ from attention_definition import attend, wrong
 from torch.nn.attention.bias import causal_lower_right
 
 NAME = "scaled_dot_product_attention"
-PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend"]
+PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend", "nvidia-cudnn-cu13"]
 FEW_QUERIES = 16
 DIMENSIONS = {"B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW",
               "SOFT_CAP", "SINKS"}
@@ -65,12 +65,14 @@ def sampled_queries(case):
 def check(result, case, q, k, v, sinks):
     o, lse = result if isinstance(result, tuple) else (result, None)
     extents = case["B"], case["H"], case["S"], case.get("DV", case["D"])
-    if tuple(o.shape) != extents:
+    if o.shape != extents:
         return f"O has the shape {tuple(o.shape)}, not {extents}"
     if case.get("LSE") and lse is None:
         return "the log-sum-exp is missing"
     for batch, head, query in sampled_queries(case):
         kv_head, (first, end) = head * k.shape[1] // q.shape[1], seen_keys(case, query)
+        if first == end and sinks is None:
+            continue  # what is given for a query without keys differs between rivals
         wanted, wanted_lse = attend(q[batch, head, query].tolist(), k[batch, kv_head, first:end].tolist(),
                                     v[batch, kv_head, first:end].tolist(), scale_of(case), case.get("SOFT_CAP", 0),
                                     None if sinks is None else sinks[head].item())

@@ -135,8 +135,8 @@ template <int registers> struct wgmma_instruction;
 #define WGMMA_NAMES_64  WGMMA_NAMES_56 ", %56, %57, %58, %59, %60, %61, %62, %63"
 #define WGMMA_NAMES_80  WGMMA_NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75" \
                   ", %76, %77, %78, %79"
-#define WGMMA_NAMES_96  WGMMA_NAMES_80 ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91" \
-                  ", %92, %93, %94, %95"
+#define WGMMA_NAMES_88  WGMMA_NAMES_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define WGMMA_NAMES_96  WGMMA_NAMES_88 ", %88, %89, %90, %91, %92, %93, %94, %95"
 #define WGMMA_NAMES_112 WGMMA_NAMES_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105" \
                   ", %106, %107, %108, %109, %110, %111"
 #define WGMMA_NAMES_128 WGMMA_NAMES_112 ", %112, %113, %114, %115, %116, %117, %118, %119, %120" \
@@ -155,6 +155,7 @@ template <int registers> struct wgmma_instruction;
 #define WGMMA_PLACES_56(c, i)  WGMMA_PLACES_32(c, i), WGMMA_PLACES_24(c, i + 32)
 #define WGMMA_PLACES_64(c, i)  WGMMA_PLACES_32(c, i), WGMMA_PLACES_32(c, i + 32)
 #define WGMMA_PLACES_80(c, i)  WGMMA_PLACES_64(c, i), WGMMA_PLACES_16(c, i + 64)
+#define WGMMA_PLACES_88(c, i)  WGMMA_PLACES_64(c, i), WGMMA_PLACES_24(c, i + 64)
 #define WGMMA_PLACES_96(c, i)  WGMMA_PLACES_64(c, i), WGMMA_PLACES_32(c, i + 64)
 #define WGMMA_PLACES_112(c, i) WGMMA_PLACES_64(c, i), WGMMA_PLACES_48(c, i + 64)
 #define WGMMA_PLACES_128(c, i) WGMMA_PLACES_64(c, i), WGMMA_PLACES_64(c, i + 64)
@@ -204,6 +205,7 @@ WGMMA(48, 49, 50, 51, 52, 53, 54, 55, 56)
 WGMMA(56, 57, 58, 59, 60, 61, 62, 63, 64)
 WGMMA(64, 65, 66, 67, 68, 69, 70, 71, 72)
 WGMMA(80, 81, 82, 83, 84, 85, 86, 87, 88)
+WGMMA(88, 89, 90, 91, 92, 93, 94, 95, 96)
 WGMMA(96, 97, 98, 99, 100, 101, 102, 103, 104)
 WGMMA(112, 113, 114, 115, 116, 117, 118, 119, 120)
 WGMMA(128, 129, 130, 131, 132, 133, 134, 135, 136)

@@ -186,6 +186,8 @@ class Duels:
         conditions = {row["cases"]: row.get("conditions") for row in output["rows"]}
         for index in indices:
             name = kernels[index]["case"]["name"]
+            if name not in cases:
+                return f"the duel has no case {name}"
             self.store(index, kernels[index], rival, duel=cases[name], conditions=conditions.get(name),
                        baseline=output["b"].split(", ", 1)[-1])
         return None

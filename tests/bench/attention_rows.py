@@ -3,7 +3,7 @@ hold a kernel for each row."""
 import row_numbers
 
 BENCH, SHAPE = "bench-attention", "(B,H,S,D)"
-TEMPLATES = {"attention_fwd", "attention_fwd_hopper"}  # whose kernels are rows
+TEMPLATES = {"attention_fwd", "attention_fwd_hopper", "attention_decode"}  # whose kernels are rows
 ALL_SMEM = 232448  # bytes of shared memory that a block may have on sm_90
 
 # (B, H, S, and the aims of the plain and of the causal row: a duel's ratio to the fastest rival); D = 64

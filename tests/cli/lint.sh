@@ -49,11 +49,25 @@ void mine_reference(const int64_t *dimensions, void *const *tensors) {
 C
 sed -i 's|"stress"|"cpu_reference": "reference.c", &|' mine/problem.json
 wrong mine.json
+cp mine/reference.c .
 fresh
 sed 's|real \*y|float *y|; s|real sum|float sum|; s|_reference|_plain|; s|/ columns|/ (columns + 1)|' mine/reference.cu >mine/plain.cu
 sed -i 's|"stress"|"plain": { "source": "plain.cu", "launches": [ { "kernel": "mine_plain",\n "grid": ["ceil_div(ROWS, 64)", 1, 1], "block": [64, 1, 1], "arguments": ["x", "y", { "i32": "ROWS" }, { "i32": "COLUMNS" }] } ] },\n  &|' mine/problem.json
 wrong mine.json
 
+echo references that disagree at a reference case alone
+fresh
+sed 's|sum / dim|(sum + (dimensions[1] == 5)) / dim|; s|i + 1 <|i <|' reference.c >mine/reference.c
+sed -i 's|"stress"|"cpu_reference": "reference.c", &|' mine/problem.json
+wrong mine.json --mutants 0
+sed -i 's|"stress"|"reference_cases": [ { "ROWS": 1, "COLUMNS": 5 }, { "ROWS": 99, "COLUMNS": 9999 } ], &|' mine/problem.json
+wrong mine.json --mutants 0
+sed -i 's|"COLUMNS": 5 }|"COLUMNS": 6 }|' mine/problem.json
+wrong mine.json --mutants 0
+jq -r '.findings[] | select(.check == "references" and .result == "note") | .text' found
+
+sed -i 's|"reference_cases": .*\], "stress"|"reference_cases": [], "stress"|' mine/problem.json
+tell lint mine.json --device emulated:sm_90 2>&1 | tail -2
 echo a constraint that never binds
 fresh
 sed -i 's|"constraints": \[|&\n    { "require": "THREADS * ITEMS <= 16384", "because": "of nothing" },|' mine/first/solution.json

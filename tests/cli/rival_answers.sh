@@ -1,21 +1,20 @@
 # A rival that computes something else than attention does not count: baseline.py's check of an answer. The right answers,
-# and those of other masks, scales and heads, come from reference.c, with which ours are compared. PyTorch is a stand-in.
+# and those of other masks, scales, heads and lengths, come from reference.c, with which ours are compared. PyTorch is a
+# stand-in.
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/tests/cli/stand_in:$ROOT/templates/lib
-cc -O2 -shared -fPIC -o reference.so "$ROOT/templates/attention_fwd/reference.c" -lm
-cat >answers.py <<'PYTHON'
+set -e
+for name in fwd decode; do
+    cc -O2 -shared -fPIC -o $name.so "$ROOT/templates/attention_$name/reference.c" -lm
+done
+cat >numbers_of.py <<'PYTHON'
 import ctypes
 import random
 import struct
 import sys
 
 import torch  # the stand-in
-sys.modules.update({f"torch.nn.{name}": torch for name in ("attention", "attention.bias")})
+sys.modules["torch.nn.attention.bias"] = torch
 sys.path.insert(0, sys.argv[1])
-import baseline
-
-ORDER = ["B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW", "SOFT_CAP",
-         "SINKS"]
-reference = ctypes.CDLL("./reference.so").attention_fwd_reference
 
 
 class Tensor:
@@ -27,7 +26,8 @@ class Tensor:
         first, *rest = key if isinstance(key, tuple) else (key,)
         step = len(self.numbers) // self.shape[0]
         if isinstance(first, slice):
-            return Tensor(self.numbers[first.start * step : first.stop * step], first.stop - first.start, *self.shape[1:])
+            rows = [self[row][tuple(rest)] if rest else self[row] for row in range(first.start or 0, first.stop)]
+            return Tensor((number for row in rows for number in row.numbers), len(rows), *(rows[0].shape if rows else ()))
         part = Tensor(self.numbers[first * step : (first + 1) * step], *self.shape[1:])
         return part[tuple(rest)] if rest else part
 
@@ -46,17 +46,34 @@ def drawn(*shape):
     return Tensor(struct.unpack(f"{count}e", halves), *shape)
 
 
+def address(of):
+    return ctypes.cast(of, ctypes.c_void_p)
+
+
+def halves(tensor):
+    return ctypes.c_char_p(struct.pack(f"{len(tensor.numbers)}e", *tensor.numbers))
+
+
+def dimensions(case, order):
+    given = {**case, "SCALE": int.from_bytes(struct.pack("f", case["SCALE"]), "little"), "BF16": 0}
+    return (ctypes.c_int64 * len(order))(*(given[name] for name in order))
+PYTHON
+cat >answers.py <<'PYTHON'
+from numbers_of import *
+import baseline
+
+ORDER = ["B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW", "SOFT_CAP",
+         "SINKS"]
+reference = ctypes.CDLL("./fwd.so").attention_fwd_reference
+
+
 def answer(case, q, k, v, sinks):
     """O and the log-sum-exp of reference.c, from halves."""
-    case = {**case, "BF16": 0}
-    packed = [struct.pack(f"{len(one.numbers)}e", *one.numbers) for one in (q, k, v)]
     rows = len(q.numbers) // case["D"]
     o, lse = (ctypes.c_double * (rows * case["DV"]))(), (ctypes.c_double * rows)()
-    given = [int.from_bytes(struct.pack("f", case[name]), "little") if name == "SCALE" else case[name] for name in ORDER]
     sink_numbers = (ctypes.c_float * case["H"])(*(sinks.numbers if sinks else [0] * case["H"]))
-    reference((ctypes.c_int64 * 16)(*given), (ctypes.c_void_p * 6)(
-        *(ctypes.cast(ctypes.c_char_p(one), ctypes.c_void_p) for one in packed),
-        *(ctypes.cast(one, ctypes.c_void_p) for one in (o, lse, sink_numbers))))
+    reference(dimensions(case, ORDER), (ctypes.c_void_p * 6)(
+        *(address(one) for one in (halves(q), halves(k), halves(v), o, lse, sink_numbers))))
     extents = case["B"], case["H"], case["S"]
     return Tensor(o, *extents, case["DV"]), Tensor(lse, *extents)
 
@@ -98,4 +115,42 @@ for name, of, wrong in [
     assert refused(of, wrong) is not None, name
     print("refused:", name)
 PYTHON
+cat >decode.py <<'PYTHON'
+from numbers_of import *
+import baseline
+
+ORDER = ["B", "H", "H_KV", "S", "S_KV", "D", "PAGE", "RAGGED", "CAUSAL", "BF16", "FP8", "BSHD", "LSE", "SCALE"]
+reference = ctypes.CDLL("./decode.so").attention_decode_reference
+baseline.torch.randn = lambda *shape, **options: drawn(*shape)
+
+
+def answer(cache, case, lengths, table):
+    """O and the log-sum-exp of reference.c; of one query [B, S, H, D] is [B, H_KV, H / H_KV, S, D]."""
+    o, lse = (ctypes.c_double * len(cache.q.numbers))(), (ctypes.c_double * (case["B"] * case["H"]))()
+    lengths, table = ((ctypes.c_int32 * len(all))(*all) for all in (lengths, table))
+    given = [halves(cache.q), halves(cache.k), halves(cache.v), None, None, None, None, lengths, table, o, lse]
+    reference(dimensions(case, ORDER), (ctypes.c_void_p * 11)(*(one and address(one) for one in given)))
+    groups = case["B"], case["H_KV"], case["H"] // case["H_KV"], 1
+    return Tensor(o, *groups, case["D"]), Tensor(lse, case["B"], case["H"], 1)
+
+
+case = {"B": 5, "H": 6, "H_KV": 2, "S": 1, "S_KV": 60, "D": 16, "PAGE": 8, "RAGGED": 1, "CAUSAL": 1, "BF16": 0, "FP8": 0,
+        "BSHD": 1, "LSE": 1, "SCALE": 0}
+random.seed(26)
+for extra in ({}, {"PAGE": 0}, {"PAGE": 1, "SCALE": 0.5, "LSE": 0}, {"RAGGED": 0}):
+    one = {**case, **extra}
+    cache = baseline.Cache(one)
+    pages = -(-one["S_KV"] // one["PAGE"]) if one["PAGE"] else 1
+    table = [page for own in cache.sequence_pages for page in own + [0] * (pages - len(own))]
+    less, other = [max(0, length - 1) for length in cache.lengths], table[pages:] + table[:pages]
+    check = lambda o, lse: baseline.check((o, lse) if one["LSE"] else o, cache)
+    assert check(*answer(cache, one, cache.lengths, table)) is None, extra
+    assert check(*answer(cache, one, less, table)) is not None, extra
+    assert check(*answer(cache, {**one, "SCALE": 0.3}, cache.lengths, table)) is not None, extra
+    assert not one["PAGE"] or check(*answer(cache, one, cache.lengths, other)) is not None, extra
+    o, lse = answer(cache, one, cache.lengths, table)
+    assert one["LSE"] == 0 or baseline.check((o, lse, 0.6931), cache) is not None
+print("pages, lengths and scales of a cache: right answers are accepted, others are refused")
+PYTHON
 python3 answers.py "$ROOT/templates/attention_fwd"
+python3 decode.py "$ROOT/templates/attention_decode"

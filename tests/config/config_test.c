@@ -439,9 +439,15 @@ static void durations(void **state) {
 
 static void shipped_configs_are_valid(void **state) {
     (void)state;
-    static const char *const names[] = {
-        "demo",    "attention_l4",     "attention_h200",   "attention_grid",
-        "softmax", "attention_random", "attention_hopper", "attention_hopper_random"};
+    static const char *const names[] = {"demo",
+                                        "attention_l4",
+                                        "attention_h200",
+                                        "attention_grid",
+                                        "softmax",
+                                        "attention_random",
+                                        "attention_hopper",
+                                        "attention_hopper_random",
+                                        "attention_decode_random"};
     static const char *const for_hopper = "attention_hopper";
     struct device_info devices[2] = {device, device};
     devices[1].compute_capability = 90;

@@ -97,11 +97,14 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"S\": 150, \"D\": 32, \"CAUSAL\": 1, \"WINDOW\": 37, \"LSE\": 1},\n"
      "  {\"B\": 1, \"H\": 1, \"S\": 70, \"S_KV\": 45, \"D\": 32, \"CAUSAL\": 1, \"WINDOW\": 37}] }",
      "templates/attention_fwd"},
-    {"attention of narrow V, a soft cap and sinks", "emulated:sm_90",
+    /* Divided by the second case's scale, the sinks above zero would overflow. */
+    {"attention of narrow V and sinks", "emulated:sm_90",
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 50, \"S_KV\": 137, \"D\": 192, \"DV\": 128,\n"
-     "   \"BSHD\": 1, \"LSE\": 1, \"SOFT_CAP\": 3, \"SINKS\": 1, \"BF16\": 1}] }",
+     "   \"BSHD\": 1, \"LSE\": 1, \"SINKS\": 1, \"BF16\": 1},\n"
+     "  {\"B\": 1, \"H\": 5, \"S\": 20, \"S_KV\": 37, \"D\": 192, \"DV\": 128, \"LSE\": 1,\n"
+     "   \"SCALE\": 1e-39, \"SINKS\": 1, \"BF16\": 1}] }",
      "templates/attention_fwd"},
     {"attention of 96 columns with everything", "emulated:sm_90",
      "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"

@@ -6,8 +6,8 @@ static void honest_genomes_are_accepted(void **state) {
     (void)state;
     bool full = getenv("EVOTILE_LONG") != NULL;
     struct honest honest = {.device = "emulated:sm_90",
-                            .genomes = full ? 250 : 6,
-                            .verifications = full ? 10000 : 48,
+                            .genomes = full ? 250 : 7,
+                            .verifications = full ? 10000 : 42,
                             .longest = full ? 64 : 48};
     honest_run(&honest);
 }

@@ -296,6 +296,11 @@ cudaError_t cudaGetDevice(int *device) {
     return cudaSuccess;
 }
 
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
+    (void)limit, (void)value;
+    return cudaSuccess;
+}
+
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
     (void)device;
     *value = attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 0;

@@ -69,6 +69,43 @@ static inline void draw_attention(struct random *random, int variant, int longes
              random_below(random, 3) == 0 ? 72 : 0);
 }
 
+/* Other columns, windows, soft caps and sinks, which are compiled in. */
+static const char *const attention_features[] = {
+    "\"D\":32,\"CAUSAL\":1,\"WINDOW\":13",
+    "\"D\":96,\"CAUSAL\":1,\"WINDOW\":50,\"SOFT_CAP\":20,\"SINKS\":1",
+    "\"D\":192,\"DV\":128,\"BF16\":1",
+    "\"D\":256,\"WINDOW\":29,\"SINKS\":1",
+    "\"D\":64,\"DV\":32,\"SOFT_CAP\":3,\"BF16\":1",
+};
+enum { ATTENTION_FEATURES = sizeof attention_features / sizeof *attention_features };
+
+static inline void draw_featured_attention(struct random *random, int variant, int longest,
+                                           char text[HONEST_SHAPE_SIZE]) {
+    const int kv_heads = 1 + (int)random_below(random, 2);
+    const int queries = draw_extent(random, longest), keys = draw_extent(random, longest);
+    snprintf(text, HONEST_SHAPE_SIZE,
+             "{\"B\":%d,\"H\":%d,\"H_KV\":%d,\"S\":%d,\"S_KV\":%d,\"BSHD\":%d,\"LSE\":%d,"
+             "\"GAP\":%d,%s}",
+             1 + (int)random_below(random, 2), kv_heads * (1 + (int)random_below(random, 2)),
+             kv_heads, queries, keys, (int)random_below(random, 2),
+             queries <= keys && random_below(random, 2) == 0, /* as above */
+             random_below(random, 3) == 0 ? 72 : 0, attention_features[variant]);
+}
+
+static inline void draw_cached_attention(struct random *random, int variant, int longest,
+                                         char text[HONEST_SHAPE_SIZE]) {
+    static const int pages[] = {0, 1, 16, 64, 128};
+    const int kv_heads = 1 + (int)random_below(random, 2), keys = draw_extent(random, longest);
+    const int queries = 1 + (int)random_below(random, keys < 16 ? (uint64_t)keys : 16);
+    snprintf(text, HONEST_SHAPE_SIZE,
+             "{\"B\":%d,\"H\":%d,\"H_KV\":%d,\"S\":%d,\"S_KV\":%d,\"D\":%d,\"PAGE\":%d,"
+             "\"RAGGED\":%d,\"CAUSAL\":%d,\"BF16\":%d,\"FP8\":%d,\"BSHD\":%d,\"LSE\":%d}",
+             1 + (int)random_below(random, 6), kv_heads * (1 + (int)random_below(random, 4)),
+             kv_heads, queries, keys, variant & 1 ? 128 : 64, pages[variant % 5],
+             random_below(random, 4) > 0, variant >> 1 & 1, variant >> 2 & 1, variant >> 3 & 1,
+             (int)random_below(random, 2), (int)random_below(random, 2));
+}
+
 static inline void draw_rows(struct random *random, int variant, int longest,
                              char text[HONEST_SHAPE_SIZE]) {
     int rows = draw_extent(random, longest);
@@ -115,6 +152,9 @@ static const struct honest_template honest_templates[] = {
     {"templates/attention_fwd/mma", draw_attention, 8, {{0}}},
     {"templates/attention_fwd/hopper", draw_attention, 8, {{0}}},
     {"templates/attention_fwd/decode", draw_attention, 8, {{0}}},
+    {"templates/attention_fwd/mma", draw_featured_attention, ATTENTION_FEATURES, {{0}}},
+    {"templates/attention_fwd/decode", draw_featured_attention, ATTENTION_FEATURES, {{0}}},
+    {"templates/attention_decode/split", draw_cached_attention, 80, {{0}}}, /* pages and 4 bits */
     {"templates/softmax_rows", draw_rows, 2, {{0}}},
 };
 enum { HONEST_TEMPLATES = sizeof honest_templates / sizeof *honest_templates };

@@ -31,7 +31,7 @@
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
     !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
-    !defined(CAUSAL) || !defined(BF16)
+    !defined(Q_SMEM) || !defined(MULTICAST) || !defined(CAUSAL) || !defined(BF16)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
@@ -43,6 +43,7 @@ constexpr int block_n = BLOCK_N;                // keys per tile
 constexpr int groups_kv = GROUPS_KV; // sets of consumer warpgroups that take key tiles in turn
 constexpr int k_stages = K_STAGES;   // pipeline stages of K
 constexpr int v_stages = V_STAGES;   // pipeline stages of V
+constexpr bool q_in_smem = Q_SMEM;  // Q is an operand in shared memory, not in registers
 constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issue the TMA loads
 constexpr bool producer_warpgroup =
     PRODUCER == PRODUCER_WARPGROUP;  // a whole producer warpgroup, which releases registers
@@ -50,6 +51,7 @@ constexpr bool overlap = OVERLAP;    // QK^T of a tile runs beside PV of the pre
 constexpr bool softmax_turns = TURNS == 1; // ping-pong: consumer warpgroups alternate in the softmax,
 constexpr bool gemm_turns = TURNS == 2;    // or in issuing their products
 constexpr int kv_splits = KV_SPLITS; // split-KV: blocks of a cluster that split the keys
+constexpr int multicast = MULTICAST; // blocks of a cluster that load each tile together, for all
 constexpr bool lazy_rescale =
     LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
 constexpr bool optimistic =
@@ -75,6 +77,7 @@ constexpr int d_tiles = head_dim / 8; // its O in tiles of 8 columns
 constexpr int score_registers = n_tiles * 4, o_registers = d_tiles * 4;
 constexpr int panels = head_dim / 64; // a tile in shared memory is stored as panels of 64 columns
 constexpr int panel_bytes = block_n * 128;
+constexpr int q_panel_bytes = group_rows * 128;
 
 // Registers per thread: at launch and, where a producer warpgroup keeps only 24, after the
 // consumers have taken over the rest (solution.json computes the same). Registers are not
@@ -92,15 +95,20 @@ constexpr float rescale_threshold_log2 = 8.0f;
 //
 //   0              K, `k_stages` tiles, then V, `v_stages` tiles, each as 64-column panels
 //                  (merge_warpgroup_sets overlays these with m, l and O of up to half of the sets)
-//   barriers_smem  two mbarriers per stage: full (the load has completed), empty (all have read it)
+//   q_smem         Q, if it is in shared memory: for each warpgroup along the queries its panels
+//   barriers_smem  two mbarriers per stage, and for Q: full (the load has completed), empty (all
+//                  have read it)
 //   partials_smem  partial results (m, l, columns of O) from each other block of the cluster
 
 constexpr int tile_bytes = panels * panel_bytes;
 constexpr int v_smem = k_stages * tile_bytes;
 constexpr int merge_words = o_registers + 4; // per thread: m and l of two rows, and O
 constexpr int merge_bytes = groups_kv / 2 * groups_m * 128 * merge_words * 4;
-constexpr int barriers_smem = max_of(v_smem + v_stages * tile_bytes, merge_bytes);
-constexpr int partials_smem = barriers_smem + 16 * (k_stages + v_stages);
+constexpr int q_smem = v_smem + v_stages * tile_bytes;
+constexpr int q_bytes = q_in_smem ? groups_m * panels * q_panel_bytes : 0;
+constexpr int barriers_smem = max_of(q_smem + q_bytes, merge_bytes);
+constexpr int barriers = k_stages + v_stages + q_in_smem;
+constexpr int partials_smem = barriers_smem + 16 * barriers;
 constexpr int owned_registers = o_registers / kv_splits; // of O, reduced by one block
 constexpr int partial_words = owned_registers + 4;
 
@@ -114,6 +122,9 @@ static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,
               "a stage serves one set, so that its waiters have observed the previous phase");
 static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
               "loads of the next work unit overlap the current one");
+static_assert(multicast == 1 || (has_producer && groups_kv == 1 && kv_splits == 1),
+              "producers wait for the consumers of the whole cluster");
+static_assert(block_n % (multicast * 8) == 0, "a share of a tile begins at a period of the swizzle");
 static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
               "a block reduces whole tiles");
 static_assert(TURNS == 0 || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
@@ -124,7 +135,7 @@ static_assert(threads <= 1024, "a block has at most 1024 threads");
 // Fragment layouts are those of lib/wgmma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
 // columns of rows g (half h = 0) and g + 8 (h = 1) of its warp's 16.
 
-using q_fragments = u32[head_dim / 16][4];
+using q_fragments = u32[head_dim / 16][4]; // the A operand of QK^T, unless it is in shared memory
 using p_fragments = u32[block_n / 16][4]; // P in 16 bits: the A operand of PV
 using score_accumulators = float[score_registers];
 using o_accumulators = float[o_registers];
@@ -170,11 +181,17 @@ DEVICE int visible_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
+// The number of query tiles. Where the tiles of a head form clusters, the last ones may be empty.
+DEVICE int query_tiles(int S) {
+    constexpr int tiles = tiles_first ? multicast : 1;
+    return ceil_div(S, block_m * tiles) * tiles;
+}
+
 // Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
 // query tiles, which have most keys, are scheduled first.
 DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const int tiles_m = ceil_div(params.S, block_m);
+    const int tiles_m = query_tiles(params.S);
     if constexpr (persistent) {
         const int row_id = divide(work_index, params.x_inverse);
         x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
@@ -284,27 +301,28 @@ DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
 }
 
 // Mainloop without overlap: S, softmax and O of one tile after another.
-DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, q_fragments &q_rmem,
-                     const q_source &next_q, mainloop_state &state, inline_producer &producer,
-                     const kernel_params &params, const thread_coords &thread) {
+DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
+                     mainloop_state &state, inline_producer &producer, const kernel_params &params,
+                     const thread_coords &thread) {
+    q.acquire();
     if (state.tile >= state.end)
-        next_q.load(q_rmem);
+        q.release();
     for (; state.tile < state.end; state.tile += groups_kv) {
         score_accumulators s_rmem;
         p_fragments p_rmem;
         float correction[2];
         const u32 k_full = k_full_barrier(state.k.stage), v_full = v_full_barrier(state.v.stage);
         consumer_wait(k_full, state.k.phase);
-        start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
+        start_qk_gemm(s_rmem, q, k_stage_smem(state.k.stage));
         if (k_issue_lag == 0)
             producer.issue_k(state.tile);
         if (v_issue_lag == 0)
             producer.issue_v(state.tile);
         wgmma_wait<0>();
         wgmma_hold(s_rmem);
-        consumer_release(k_full);
+        consumer_release_stage(k_full);
         if (state.tile + groups_kv >= state.end)
-            next_q.load(q_rmem);
+            q.release();
         if (k_issue_lag > 0)
             producer.issue_k(state.tile + k_issue_lag);
         if (state.tile >= state.first_masked)
@@ -318,7 +336,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, q_fragments &q_rme
         state.k.advance(groups_kv);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release(v_full);
+        consumer_release_stage(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile + v_issue_lag);
         state.v.advance(groups_kv);
@@ -327,24 +345,26 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, q_fragments &q_rme
 
 // Mainloop with overlap (FlashAttention-3, section 3.2): QK^T of a tile is issued beside PV of the
 // previous tile, and PV continues beside the softmax.
-DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, q_fragments &q_rmem,
-                                const q_source &next_q, mainloop_state &state,
-                                inline_producer &producer, const kernel_params &params,
-                                const thread_coords &thread) {
+DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_tile &q,
+                                mainloop_state &state, inline_producer &producer,
+                                const kernel_params &params, const thread_coords &thread) {
     score_accumulators s_rmem;
     p_fragments p_rmem;
     float correction[2];
+    q.acquire();
     if (state.tile >= state.end) {
-        next_q.load(q_rmem);
+        q.release();
         return;
     }
     consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
     pingpong_wait<gemm_turns>(thread);
-    start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
+    start_qk_gemm(s_rmem, q, k_stage_smem(state.k.stage));
     pingpong_signal<gemm_turns>(thread);
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
-    consumer_release(k_full_barrier(state.k.stage));
+    consumer_release_stage(k_full_barrier(state.k.stage));
+    if (state.tile + groups_kv >= state.end)
+        q.release();
     state.k.advance(groups_kv);
     if (k_issue_lag > 0)
         producer.issue_k(state.tile + k_issue_lag);
@@ -359,7 +379,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, q_fragm
     for (; state.tile < state.end; state.tile += groups_kv) {
         const u32 k_full = k_full_barrier(state.k.stage), v_full = v_full_barrier(state.v.stage);
         pingpong_wait<gemm_turns>(thread);
-        start_qk_gemm(s_rmem, q_rmem, k_stage_smem(state.k.stage));
+        start_qk_gemm(s_rmem, q, k_stage_smem(state.k.stage));
         consumer_wait(v_full, state.v.phase);
         start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
         pingpong_signal<gemm_turns>(thread);
@@ -371,7 +391,9 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, q_fragm
             producer.issue_v(state.tile - groups_kv);
         wgmma_wait<1>();
         wgmma_hold(s_rmem);
-        consumer_release(k_full);
+        consumer_release_stage(k_full);
+        if (state.tile + groups_kv >= state.end)
+            q.release();
         if (k_issue_lag > 0)
             producer.issue_k(state.tile + k_issue_lag);
         if (state.tile >= state.first_masked)
@@ -383,7 +405,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, q_fragm
             consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release(v_full);
+        consumer_release_stage(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile);
         if (max_raised)
@@ -397,10 +419,9 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, q_fragm
         producer.issue_v(state.tile - groups_kv);
     consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
     start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
-    next_q.load(q_rmem);
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
-    consumer_release(v_full_barrier(state.v.stage));
+    consumer_release_stage(v_full_barrier(state.v.stage));
     state.v.advance(groups_kv);
     producer.issue_v(state.tile);
 }
@@ -413,11 +434,11 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
         pingpong_wait<softmax_turns || gemm_turns>(thread);
         pingpong_signal<softmax_turns || gemm_turns>(thread);
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
-        consumer_release(k_full_barrier(state.k.stage));
+        consumer_release_stage(k_full_barrier(state.k.stage));
         state.k.advance(groups_kv);
         producer.issue_k(state.tile + groups_kv);
         consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
-        consumer_release(v_full_barrier(state.v.stage));
+        consumer_release_stage(v_full_barrier(state.v.stage));
         state.v.advance(groups_kv);
         producer.issue_v(state.tile + groups_kv);
     }
@@ -429,14 +450,17 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
 #define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
 #elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
+#elif MULTICAST > 1
+#define CLUSTER __cluster_dims__(MULTICAST, 1, 1)
 #else
 #define CLUSTER
 #endif
 
 extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
-    attention_fwd_hopper(const __grid_constant__ tensor_map k_map,
-                         const __grid_constant__ tensor_map v_map, const element *__restrict__ q,
-                         element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
+    attention_fwd_hopper(const __grid_constant__ tensor_map q_map,
+                         const __grid_constant__ tensor_map k_map,
+                         const __grid_constant__ tensor_map v_map,
+                         const element *__restrict__ q_gmem, element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
                          int batches, int heads, int x_inverse, int y_inverse,
                          int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
                          int q_row, u32 o_batch, u32 o_head, int o_row) {
@@ -451,18 +475,21 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                {q_batch, q_head, q_row},
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
-    const int work_units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
+    const int work_units = persistent ? batches * heads * query_tiles(S) : 1;
     init_barriers();
-    if constexpr (kv_splits > 1)
+    if constexpr (kv_splits > 1 || multicast > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
+    if constexpr (multicast > 1)
+        cluster_wait();
     if (has_producer && thread.warp >= consumer_threads / 32) {
         if constexpr (reallocate_registers)
             setmaxnreg_dec<24>();
         if (threadIdx.x == consumer_threads) {
-            tma_loader loader{k_map, v_map};
+            tma_loader loader{q_map, k_map, v_map};
             for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance())
                 loader.load_all(decode_work_unit(scheduler.work_index, params));
         }
+        leave_cluster();
         return;
     }
     if constexpr (reallocate_registers)
@@ -472,26 +499,26 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     if (thread.warpgroup == groups - 1)
         pingpong_signal<softmax_turns || gemm_turns>(thread); // warpgroup 0 may begin
     tile_scheduler scheduler;
-    q_source next_q{q, params, thread};
-    q_fragments q_rmem;
-    next_q.find(scheduler.work_index, work_units);
-    next_q.load(q_rmem);
+    query_tile q{q_gmem, params, thread};
+    q.find_next(scheduler.work_index, work_units);
+    q.load_next();
     while (scheduler.work_index < work_units) {
-        const work_unit work = next_q.work;
+        const work_unit work = q.next;
         scheduler.advance();
-        next_q.find(scheduler.work_index, work_units);
+        q.find_next(scheduler.work_index, work_units);
         element *o_gmem = o + params.o.to_head(work.batch, work.head);
         const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
                            S; // index of the head's first query in LSE
         inline_producer producer{
-            {k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
+            {q_map, k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         o_accumulators o_rmem = {};
         row_state rows(params.scale);
         producer.loader.init(work);
+        producer.issue_q();
         producer.issue_k(work.first_tile), producer.issue_v(work.first_tile);
         state.init(work, thread, S, S_KV);
-        (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q_rmem, next_q, state, producer,
-                                                   params, thread);
+        (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q, state, producer, params,
+                                                   thread);
         if (causal)
             skip_hidden_tiles(state, producer, work, thread);
         finalize_row_sums(rows);
@@ -510,4 +537,5 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             store_o(o_gmem, lse, row_id, o_rmem, rows, state, params, thread);
         }
     }
+    leave_cluster();
 }

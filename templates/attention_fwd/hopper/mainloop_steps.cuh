@@ -1,40 +1,66 @@
 // Included by kernel.cu: the steps of a consumer warpgroup's mainloop iteration (one key tile).
 
-// Where a warpgroup finds the queries of its next work unit. A persistent block loads them into the
-// registers of the current ones as soon as the last product with K has read those, so that the
-// loads run beside the last softmax, the last product with V and the epilogue.
-struct q_source {
-    const element *q;
+// The queries of a warpgroup's work unit, the A operand of QK^T: in registers, or in shared memory,
+// where the loader puts them. Once the last product with K has read them, a persistent block loads
+// those of its next unit in their place, beside the last softmax, the last product with V and the
+// epilogue.
+struct query_tile {
+    const element *q_gmem;
     const kernel_params &params;
     const thread_coords &thread;
-    work_unit work;
-    bool found = false;
+    work_unit next;
+    bool has_next = false;
+    u32 phase = 0; // of the barrier of Q in shared memory
+    q_fragments rmem;
 
-    DEVICE void find(int work_index, int work_units) {
-        found = work_index < work_units;
-        if (found)
-            work = decode_work_unit(work_index, params);
+    DEVICE void find_next(int work_index, int work_units) {
+        has_next = work_index < work_units;
+        if (has_next)
+            next = decode_work_unit(work_index, params);
     }
 
-    DEVICE void load(q_fragments &q_rmem) const {
-        if (!found)
+    DEVICE void load_next() {
+        if (q_in_smem || !has_next)
             return;
-        const element *head_gmem = q + params.q.to_head(work.batch, work.head);
-        const int first_row = work.first_row + thread.first_row + thread.warp_row;
+        const element *head_gmem = q_gmem + params.q.to_head(next.batch, next.head);
+        const int first_row = next.first_row + thread.first_row + thread.warp_row;
 #pragma unroll
         for (int k = 0; k < head_dim / 16; ++k)
-            load_a_gmem(q_rmem[k], head_gmem, params.q.row, first_row, params.S, k);
+            load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, params.S, k);
+    }
+
+    // Every warpgroup calls this for every unit, also if it sees no key: a wait at the barrier
+    // distinguishes only the parity of the phase.
+    DEVICE void acquire() {
+        if constexpr (q_in_smem) {
+            mbarrier_wait(q_full_barrier(), phase);
+            phase ^= 1;
+        }
+    }
+    DEVICE void release() {
+        if constexpr (q_in_smem)
+            consumer_release(q_full_barrier());
+        else
+            load_next();
     }
 };
 
 // Issues S = Q K^T of the warpgroup's queries and a key tile.
-DEVICE void start_qk_gemm(score_accumulators &s_rmem, const q_fragments &q_rmem, u32 k_smem) {
+DEVICE void start_qk_gemm(score_accumulators &s_rmem, const query_tile &q, u32 k_smem) {
     const u64 k_operand = matrix_descriptor(k_smem, 16, 1024, swizzle::by_128);
+    const u64 q_operand = matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024,
+                                            swizzle::by_128);
     wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < head_dim / 16; ++k)
-        wgmma<element>(s_rmem, q_rmem[k],
-                       descriptor_advance(k_operand, k / 4 * panel_bytes + k % 4 * 32), k > 0);
+    for (int k = 0; k < head_dim / 16; ++k) {
+        const u64 keys = descriptor_advance(k_operand, k / 4 * panel_bytes + k % 4 * 32);
+        if constexpr (q_in_smem)
+            wgmma<element>(s_rmem,
+                           descriptor_advance(q_operand, k / 4 * q_panel_bytes + k % 4 * 32), keys,
+                           k > 0);
+        else
+            wgmma<element>(s_rmem, q.rmem[k], keys, k > 0);
+    }
     wgmma_commit();
 }
 

@@ -1,5 +1,5 @@
-// Included by kernel.cu: the TMA pipelines of K and V in shared memory, their producers and the
-// consumers' release.
+// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there too,
+// their producers and the consumers' release.
 
 DEVICE u32 k_stage_smem(int stage) {
     return smem_address(smem) + stage * tile_bytes;
@@ -13,6 +13,12 @@ DEVICE u32 k_full_barrier(int stage) {
 DEVICE u32 v_full_barrier(int stage) {
     return k_full_barrier(k_stages + stage);
 }
+DEVICE u32 q_group_smem(int group) { // of the warpgroup's queries
+    return smem_address(smem) + q_smem + group * panels * q_panel_bytes;
+}
+DEVICE u32 q_full_barrier() {
+    return v_full_barrier(v_stages);
+}
 DEVICE u32 empty_barrier(u32 full) {
     return full + 8;
 }
@@ -22,7 +28,11 @@ DEVICE void init_barriers() {
         for (int i = 0; i < k_stages + v_stages; ++i) {
             mbarrier_init(k_full_barrier(i), 1);
             mbarrier_init(empty_barrier(k_full_barrier(i)),
-                          groups_m * 4); // one arrival per warp of the set that reads the stage
+                          multicast * groups_m * 4); // of each warp of the set that reads the stage
+        }
+        if constexpr (q_in_smem) {
+            mbarrier_init(q_full_barrier(), 1);
+            mbarrier_init(empty_barrier(q_full_barrier()), groups * 4);
         }
         fence_mbarrier_init();
     }
@@ -41,11 +51,30 @@ DEVICE void consumer_release(u32 full) {
     __syncwarp();
 }
 
+// The same for a stage of K or V, which every block of the cluster loads a share of.
+DEVICE void consumer_release_stage(u32 full) {
+    if constexpr (multicast == 1)
+        consumer_release(full);
+    else if (threadIdx.x % 32 < multicast)
+        mbarrier_arrive_cluster(map_to_block(empty_barrier(full), threadIdx.x % 32));
+    __syncwarp();
+}
+
+// A block must not end while others of its cluster may still signal at its barriers.
+DEVICE void leave_cluster() {
+    if constexpr (multicast > 1) {
+        __syncwarp();
+        cluster_arrive();
+        cluster_wait();
+    }
+}
+
 // The single thread that issues the TMA loads, with its position in both pipelines.
 struct tma_loader {
-    const tensor_map &k_map, &v_map;
+    const tensor_map &q_map, &k_map, &v_map;
     pipeline_state<k_stages> k;
     pipeline_state<v_stages> v;
+    pipeline_state<1> q;
     int k_tile, v_tile; // the next tile of K and of V
 
     DEVICE void init(const work_unit &work) {
@@ -59,14 +88,34 @@ struct tma_loader {
                      int &next_tile, const work_unit &work) {
         mbarrier_wait(empty_barrier(full), state.phase ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
+        constexpr int share = block_n / multicast;
+        const int first = multicast > 1 ? cluster_rank() * share : 0; // of this block's share
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
-                     work.kv_head, work.batch);
+            if constexpr (multicast > 1)
+                tma_load_multicast((1 << multicast) - 1, stage_smem + i * panel_bytes + first * 128,
+                                   map, full, i * 64, next_tile * block_n + first, work.kv_head,
+                                   work.batch);
+            else
+                tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
+                         work.kv_head, work.batch);
         state.advance(1);
         ++next_tile;
     }
 
+    // Queries past the end are zeros.
+    DEVICE void load_q(const work_unit &work) {
+        if constexpr (!q_in_smem)
+            return;
+        const u32 full = q_full_barrier();
+        mbarrier_wait(empty_barrier(full), q.phase ^ 1);
+        mbarrier_arrive_expect_bytes(full, q_bytes);
+#pragma unroll
+        for (int i = 0; i < groups_m * panels; ++i)
+            tma_load(q_group_smem(0) + i * q_panel_bytes, q_map, full, i % panels * 64,
+                     work.first_row + i / panels * group_rows, work.head, work.batch);
+        q.advance(1);
+    }
     DEVICE void load_k(const work_unit &work) {
         load(k, k_full_barrier(k.stage), k_stage_smem(k.stage), k_map, k_tile, work);
     }
@@ -77,6 +126,7 @@ struct tma_loader {
     // Issues all loads of a work unit, in the order of consumption. K runs one tile ahead of V,
     // because a consumer with `overlap` waits for it before it releases V.
     DEVICE void load_all(const work_unit &work) {
+        load_q(work);
         for (init(work); v_tile < work.end_tile; load_v(work))
             while (k_tile < min(v_tile + 1 + groups_kv, work.end_tile))
                 load_k(work);
@@ -90,6 +140,11 @@ struct inline_producer {
     const work_unit &work;
     bool issues_loads;
 
+    DEVICE void issue_q() {
+        if (!has_producer && issues_loads)
+            loader.load_q(work);
+        __syncwarp();
+    }
     // Issues the loads of K (V) into stages whose tiles before `tile` have been, or will soon be,
     // read by all consumers.
     DEVICE void issue_k(int tile) {

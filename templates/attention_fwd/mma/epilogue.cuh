@@ -74,7 +74,8 @@ DEVICE finished_row finish_row(float row_max, float row_sum, int head,
     return {row_max, row_sum, params.scale, inverse_row_sum(row_sum)};
 }
 
-// Brings the head's sink into m, l and O of the warp's rows.
+// Brings the head's sink into m, l and O of the warp's rows. The scale of m is then 1: a sink divided
+// by a small scale would overflow.
 DEVICE void join_sinks(o_float_fragments &o_rmem, row_state &rows, int head,
                        const kernel_params &params) {
 #pragma unroll
@@ -85,7 +86,7 @@ DEVICE void join_sinks(o_float_fragments &o_rmem, row_state &rows, int head,
             const finished_row end =
                 finish_row(rows.row_max[m][h], rows.row_sum[m][h], head, params);
             factor[h] = end.factor * end.row_sum;
-            rows.row_max[m][h] = end.row_max / params.scale;
+            rows.row_max[m][h] = end.row_max;
             rows.row_sum[m][h] = end.row_sum;
         }
 #pragma unroll

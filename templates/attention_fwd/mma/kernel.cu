@@ -36,6 +36,7 @@
     !defined(V_STAGES) || !defined(KV_SPLITS) || !defined(COMBINE) || !defined(SWIZZLE) ||         \
     !defined(ACC_QK) || !defined(ACC_PV) || !defined(Q_IN_REGISTERS) || !defined(OVERLAP) ||       \
     !defined(LAZY_RESCALE) || !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) ||     \
+    !defined(MAX_REGISTERS) ||                                                                     \
     !defined(PERSISTENT) || !defined(ORDER) || !defined(D) || !defined(DV) || !defined(CAUSAL) ||  \
     !defined(BF16) || !defined(WINDOW) || !defined(SOFT_CAP) || !defined(SINKS)
 #error "a gene or a specialised dimension is not defined: see template.json"
@@ -373,7 +374,14 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
 #endif
 
-extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
+// A kernel cannot have a register cap and launch bounds.
+#if MAX_REGISTERS > 0
+#define BOUNDS __maxnreg__(MAX_REGISTERS)
+#else
+#define BOUNDS __launch_bounds__(threads, min_ctas)
+#endif
+
+extern "C" __global__ void BOUNDS CLUSTER
     attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
                   const element *__restrict__ v, const float *__restrict__ sinks,
                   element *__restrict__ o, float *__restrict__ lse, float *__restrict__ partial_o,
@@ -434,12 +442,15 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             if (thread.group == 0)
                 reduce_and_store(o, lse, acc_rmem, rows, work, params, thread);
         } else if (thread.group == 0) {
-            if constexpr (has_sinks && kv_splits == 1)
+            kernel_params own = params;
+            if constexpr (has_sinks && kv_splits == 1) {
                 join_sinks(acc_rmem, rows, work.head, params);
+                own.scale = 1;
+            }
             if constexpr (kv_splits > 1)
                 store_partial(partial_o, partial_ml, acc_rmem, rows, work, params, thread);
             else
-                store_o(o, lse, acc_rmem, rows, work, params, thread);
+                store_o(o, lse, acc_rmem, rows, work, own, thread);
         }
         if constexpr (combine_by_last_block)
             if (arrive_is_last_block(split_counter(counters, work, params), kv_splits))

@@ -36,7 +36,7 @@ DEVICE void combine_row(const float *partial_o, const float *partial_ml, element
     const i64 row_id = row_index(batch, head, row, params);
     const int column = threadIdx.x % row_threads * 4;
     const float2 *ml_gmem = reinterpret_cast<const float2 *>(partial_ml) + row_id * kv_splits;
-    float row_max = minus_infinity, row_sum = 0, total[4] = {};
+    float row_max = minus_infinity, row_sum = 0, scale = params.scale, total[4] = {};
 #pragma unroll 16
     for (int split = 0; split < kv_splits; ++split)
         row_max = fmaxf(row_max, ml_gmem[split].x);
@@ -58,12 +58,13 @@ DEVICE void combine_row(const float *partial_o, const float *partial_ml, element
         const finished_row end = finish_row(row_max, row_sum, head, params);
         for (float &sum : total)
             sum *= end.factor * end.row_sum;
-        row_max = end.row_max / params.scale;
+        row_max = end.row_max;
+        scale = end.scale;
         row_sum = end.row_sum;
     }
     const float inverse = inverse_row_sum(row_sum);
     if (lse && column == 0)
-        lse[row_id] = log_sum_exp(row_max, row_sum, params.scale);
+        lse[row_id] = log_sum_exp(row_max, row_sum, scale);
     *reinterpret_cast<uint2 *>(o + o_row_offset(batch, head, row, params) + column) = {
         pack_pair<element>(total[0] * inverse, total[1] * inverse),
         pack_pair<element>(total[2] * inverse, total[3] * inverse)};
