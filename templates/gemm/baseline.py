@@ -231,6 +231,14 @@ def inputs(case):
     return (Inputs(case),)
 
 
+def check(result, inputs):
+    """Whether what a call returned is the product of the inputs in float."""
+    in_float = [tensor.float() for tensor in (*inputs.operands(), inputs.bias, inputs.residual)]
+    expected = linear(*in_float, inputs.case["EPILOGUE"])
+    error = ((result.float() - expected).norm() / expected.norm()).item()
+    return None if error < 0.01 else f"an error of {error:.2g} of the product"
+
+
 NAME = "products"
 PACKAGES = ["nvidia-cublas", "nvidia-cublas-cu12"]  # whose version is cuBLASLt's, if PyTorch came with one of them
 IMPLEMENTATIONS = {"cublaslt": cublaslt, "eager": eager, "addmm_gelu": addmm_gelu, "compiled": compiled}
