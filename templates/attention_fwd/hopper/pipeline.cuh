@@ -56,7 +56,7 @@ DEVICE void consumer_release_stage(u32 full) {
     if constexpr (multicast == 1)
         consumer_release(full);
     else if (threadIdx.x % 32 < multicast)
-        mbarrier_arrive_cluster(map_to_block(empty_barrier(full), threadIdx.x % 32));
+        mbarrier_arrive_block(map_to_block(empty_barrier(full), threadIdx.x % 32));
     __syncwarp();
 }
 
