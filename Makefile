@@ -292,9 +292,9 @@ bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the
 bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), RIVALS, SECONDS (0) of search a row from SEEDS and KERNELS (kernels), FREEZE=kernels exports; TABLE=1 prints what is stored
 	@python3 tests/bench/attention.py --evotile $< --out $(or $(RESULTS),$(BUILD)/bench/attention) \
 	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \
-	    $(RIVALS:%=--rivals %) $(SEEDS:%=--seeds %) $(FREEZE:%=--freeze %) $(TABLE:%=--table) $(JSON:%=--json)
+	    $(RIVALS:%=--rivals %) --seeds $(or $(SEEDS),tests/bench/attention_seeds.txt) $(FREEZE:%=--freeze %) $(TABLE:%=--table) $(JSON:%=--json)
 bench-kernels: $(BUILD)/evotile ## products and norms against every rival, on a GPU; ROWS (1-25) and all else as bench-attention has it
-	@python3 tests/bench/kernels.py --evotile $< --out $(or $(OUT),$(BUILD)/bench/kernels) \
+	@python3 tests/bench/kernels.py --evotile $< --out $(or $(RESULTS),$(BUILD)/bench/kernels) \
 	    --rows '$(or $(ROWS),1-25)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \
 	    $(RIVALS:%=--rivals %) $(SEEDS:%=--seeds %) $(FREEZE:%=--freeze %) $(TABLE:%=--table) $(JSON:%=--json)
 bench-energy: $(BUILD)/evotile ## energy of two GENOMES (the default; BLOCK_N=32) in processes of their own, on a GPU

@@ -11,7 +11,7 @@ import struct
 
 from .client import EvotileError
 
-DIMENSIONS_MAX, TENSORS_MAX, CASES_MAX = 16, 16, 64  # template/template.h, outcome/outcome.h
+DIMENSIONS_MAX, TENSORS_MAX, CASES_MAX = 24, 16, 64  # template/template.h, outcome/outcome.h
 FILE_BYTES_MAX = 256 << 20
 
 # dtype: (bytes of an element, what kernel.cu of a skeleton calls it)

@@ -5,6 +5,7 @@
 #include "base/statistics.h"
 #include "cli/cli.h"
 #include "evaluate/measure.h"
+#include "evaluate/timing_budget.h"
 #include "render/table.h"
 #include "run/baseline_results.h"
 #include "session/session.h"
@@ -43,18 +44,24 @@ static int samples_of_placement(int samples, int placements, int index) {
     return samples * (index + 1) / placements - samples * index / placements;
 }
 
+/* A call that takes long has fewer samples, as that of a candidate. */
 static int time_placement(struct baseline_timing *context, int implementation, const cJSON *shape,
                           int index, struct baseline_figure *figure, struct error *error) {
     const struct timing *timing = &context->config->timing;
     const struct baseline_capture how = {.launches = timing->launches, .sets = timing->input_sets};
     struct latency *warm = &figure->warm;
-    int warm_count = samples_of_placement(timing->samples, timing->placements, index);
-    int cold_count = index == 0 ? COLD_SAMPLES : 0;
-    int status =
-        baseline_capture(context->baseline, implementation, shape, &how, figure->unable, error);
+    double call_us;
+    int launches;
+    int status = baseline_capture_timed(context->baseline, implementation, shape, &how, &launches,
+                                        &call_us, figure->unable, error);
     if (status != 0)
         return status;
-    if ((warm_count > 0 && baseline_warm(context->baseline, timing->warmup_ms * 1000, warm_count,
+    const struct timing_budget budget = timing_budget(timing, STAGE_FINAL, call_us, false);
+    int warm_count = samples_of_placement(budget.samples, timing->placements, index);
+    int cold_most = budget.cold_samples < COLD_SAMPLES ? budget.cold_samples : COLD_SAMPLES;
+    int cold_count = index == 0 ? cold_most : 0;
+    double warmup_us = call_us * launches < budget.warmup_us ? budget.warmup_us : 0;
+    if ((warm_count > 0 && baseline_warm(context->baseline, warmup_us, warm_count,
                                          latency_reserve(warm, warm_count), error) < 0) ||
         (cold_count > 0 && baseline_cold(context->baseline, cold_count,
                                          latency_reserve(&figure->cold, cold_count), error) < 0))

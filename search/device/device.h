@@ -89,7 +89,7 @@ struct device_argument {
     const struct tensor_map *map;
 };
 
-enum { DEVICE_ARGUMENTS_MAX = 32 };
+enum { DEVICE_ARGUMENTS_MAX = 36 };
 
 /* One step of a candidate: a kernel launch, or (kernel == NULL) zeroing a range of memory, or
    copying another range there. */

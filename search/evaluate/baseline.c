@@ -4,12 +4,13 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "evaluate/program.h"
+#include "evaluate/timing_budget.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PROTOCOL = 1, SELECTION_SAMPLES = 15 };
-static const double selection_warmup_us = 2000;
+enum { PROTOCOL = 1, SELECTION_SAMPLES = 15, SELECTION_SAMPLES_MIN = 3 };
+static const double selection_warmup_us = 2000, selection_us = 200e3;
 
 struct baseline {
     struct program program;
@@ -186,21 +187,52 @@ int baseline_cold(struct baseline *baseline, int samples, double *samples_us, st
     return request_samples(baseline, "cold", cJSON_CreateObject(), samples, samples_us, error);
 }
 
+int baseline_capture_timed(struct baseline *baseline, int implementation, const cJSON *shape,
+                           const struct baseline_capture *how, int *launches, double *call_us,
+                           char unable[REASON_SIZE], struct error *error) {
+    struct baseline_capture few = *how;
+    few.launches = few.launches < few.sets ? few.launches : few.sets;
+    *launches = few.launches;
+    int status = baseline_capture(baseline, implementation, shape, &few, unable, error);
+    if (status == 0)
+        status = baseline_warm(baseline, 0, 1, call_us, error);
+    if (status != 0 || few.launches == how->launches || *call_us >= LONG_CALL_US)
+        return status;
+    *launches = how->launches;
+    return baseline_capture(baseline, implementation, shape, how, unable, error);
+}
+
+/* The median of a few warm samples of one implementation. Returns as baseline_capture. */
+static int time_selected(struct baseline *baseline, int implementation, const cJSON *shape,
+                         const struct baseline_capture *how, double *median_us,
+                         char unable[REASON_SIZE], struct error *error) {
+    double samples_us[SELECTION_SAMPLES], call_us;
+    int launches;
+    int status = baseline_capture_timed(baseline, implementation, shape, how, &launches, &call_us,
+                                        unable, error);
+    if (status != 0)
+        return status;
+    const double fitting = selection_us / (call_us * launches);
+    const double warmup_us = call_us * launches < selection_warmup_us ? selection_warmup_us : 0;
+    const int samples = (int)fmax(SELECTION_SAMPLES_MIN, fmin(SELECTION_SAMPLES, fitting));
+    if (baseline_warm(baseline, warmup_us, samples, samples_us, error) < 0)
+        return -1;
+    *median_us = statistics_median(samples_us, samples);
+    return 0;
+}
+
 int baseline_fastest(struct baseline *baseline, const cJSON *shape,
-                     const struct baseline_capture *how, struct error *error) {
+                     const struct baseline_capture *how, double *call_us, struct error *error) {
     int fastest = -1;
-    double least_us = INFINITY;
     char unable[REASON_SIZE] = "";
+    *call_us = INFINITY;
     for (int i = 0; i < baseline->count; i++) {
-        double samples_us[SELECTION_SAMPLES];
-        int status = baseline_capture(baseline, i, shape, how, unable, error);
-        if (status == 0)
-            status =
-                baseline_warm(baseline, selection_warmup_us, SELECTION_SAMPLES, samples_us, error);
+        double median_us;
+        int status = time_selected(baseline, i, shape, how, &median_us, unable, error);
         if (status < 0)
             return -1;
-        if (status == 0 && statistics_median(samples_us, SELECTION_SAMPLES) < least_us) {
-            least_us = statistics_median(samples_us, SELECTION_SAMPLES);
+        if (status == 0 && median_us < *call_us) {
+            *call_us = median_us;
             fastest = i;
         }
     }

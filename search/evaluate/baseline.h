@@ -55,14 +55,21 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
                      const struct baseline_capture *how, char unable[REASON_SIZE],
                      struct error *error);
 
-/* Both time the captured implementation. */
+/* The same for timing, where a graph of `how->launches` calls would take seconds: of long calls
+   (timing_budget.h) only one of each input set. Also gets what a call took, in a first sample; the
+   graph's calls are `*launches`. */
+int baseline_capture_timed(struct baseline *baseline, int implementation, const cJSON *shape,
+                           const struct baseline_capture *how, int *launches, double *call_us,
+                           char unable[REASON_SIZE], struct error *error);
+
+/* Both time the captured implementation. Without a warm-up one replay comes before the samples. */
 int baseline_warm(struct baseline *baseline, double warmup_us, int samples, double *samples_us,
                   struct error *error);
 int baseline_cold(struct baseline *baseline, int samples, double *samples_us, struct error *error);
 
-/* Returns the fastest implementation of a case, by the medians of a few warm samples; -1 if none
-   supports it. Afterwards any of them may be captured. */
+/* Returns the fastest implementation of a case, by the medians of a few warm samples, of slow ones
+   of three, and that median; -1 if none supports it. Afterwards any of them may be captured. */
 int baseline_fastest(struct baseline *baseline, const cJSON *shape,
-                     const struct baseline_capture *how, struct error *error);
+                     const struct baseline_capture *how, double *call_us, struct error *error);
 
 #endif

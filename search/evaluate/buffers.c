@@ -9,6 +9,8 @@
 #include <string.h>
 
 enum { PATTERN_WORDS = 4096, PATTERN_SEED = 1 };
+_Static_assert((int)ARGUMENTS_MAX <= (int)DEVICE_ARGUMENTS_MAX,
+               "a device takes every planned launch");
 
 /* A tensor that promises little alignment gets no more of it, where the device allows a choice; the
    reference's outputs have wider elements. */

@@ -15,8 +15,18 @@ extern const char _binary_search_template_fills_h_in_end[];
 /* A warp of evotile_compare has some rows, because merging what it found costs as much as a row. */
 enum { THREADS = 256, RUN_DEADLINE_S = 60, ROWS_PER_WARP = 4 };
 
+/* A long row, as a tensor of one dimension is, has a warp for each PART_MIN elements, or for more
+   of them so that all rows have PARTS_MAX parts: as many warps as the grid has on 128
+   multiprocessors. */
+enum { PART_MIN = 1024, PARTS_MAX = 8192 };
+
 /* POISON_NAN of an 8-bit float, whose bytes are all NaN; as in compare.cu. */
 enum { POISON_NAN_F8 = 2 };
+
+/* Mirrors struct row_sums of compare.cu. */
+struct row_sums {
+    double error_squares, reference_squares, products, limit_squares;
+};
 
 /* Mirrors struct comparison of compare.cu. */
 struct raw_comparison {
@@ -32,7 +42,8 @@ struct comparator {
     struct device *device;
     struct device_module *module;
     struct device_module *setup; /* the kernels of a template's setup; NULL: none */
-    uint64_t results; /* device memory for what the kernels find: COMPARED_MAX of raw_comparison */
+    uint64_t results;  /* device memory for what the kernels find: COMPARED_MAX of raw_comparison */
+    uint64_t of_parts; /* PARTS_MAX of row_sums, of one comparison at a time */
     struct device_sequence enqueued; /* run together, because each run is waited for */
 };
 
@@ -58,6 +69,10 @@ struct comparator *comparator_new(struct device *device, struct nvrtc *nvrtc, st
                                              COMPARED_MAX * sizeof(struct raw_comparison),
                                              &comparator->results, error);
     if (status == 0)
+        status = device->backend->memory_new(device, "the comparator's sums",
+                                             PARTS_MAX * sizeof(struct row_sums),
+                                             &comparator->of_parts, error);
+    if (status == 0)
         return comparator;
     comparator_free(comparator);
     return NULL;
@@ -68,6 +83,8 @@ void comparator_free(struct comparator *comparator) {
         return;
     if (comparator->results != 0)
         comparator->device->backend->memory_free(comparator->device, comparator->results);
+    if (comparator->of_parts != 0)
+        comparator->device->backend->memory_free(comparator->device, comparator->of_parts);
     if (comparator->module != NULL)
         comparator->device->backend->module_unload(comparator->device, comparator->module);
     if (comparator->setup != NULL)
@@ -195,12 +212,34 @@ static int clear_results(struct comparator *comparator, size_t bytes, struct err
                                                bytes / 4, error);
 }
 
+static int64_t parts_of_row(int64_t rows, int64_t row) {
+    const int64_t most = PARTS_MAX / rows, parts = row / PART_MIN < most ? row / PART_MIN : most;
+    return parts > 1 ? parts : 1;
+}
+
+/* Queues the sum of the rows whose parts were compared. */
+static int enqueue_rows(struct comparator *comparator, const struct planned_tensor *tensor,
+                        int64_t parts, uint64_t result, struct error *error) {
+    struct device_launch launch = {.kernel = "evotile_compare_rows"};
+    int64_t rows = tensor->elements / tensor->row;
+    double smallest = dtype_smallest_normal(tensor->dtype);
+    int32_t given = tensor->tolerance.given;
+    launch_add_argument(&launch, &comparator->of_parts, 8);
+    launch_add_argument(&launch, &rows, 8);
+    launch_add_argument(&launch, &tensor->row, 8);
+    launch_add_argument(&launch, &parts, 8);
+    launch_add_argument(&launch, &smallest, 8);
+    launch_add_argument(&launch, &given, 4);
+    launch_add_argument(&launch, &result, 8);
+    return enqueue_launch(comparator, &launch, 32 * rows, error);
+}
+
 static int enqueue_compare(struct comparator *comparator, const struct compared *compared,
                            uint64_t result, struct error *error) {
     struct device_launch launch = {.kernel = "evotile_compare"};
     const struct planned_tensor *tensor = compared->tensor;
     int32_t dtype = (int32_t)tensor->dtype;
-    int64_t rows = tensor->elements / tensor->row;
+    int64_t rows = tensor->elements / tensor->row, parts = parts_of_row(rows, tensor->row);
     double smallest = dtype_smallest_normal(tensor->dtype);
     int32_t given = tensor->tolerance.given;
     launch_add_argument(&launch, &compared->output, 8);
@@ -209,6 +248,7 @@ static int enqueue_compare(struct comparator *comparator, const struct compared 
     launch_add_argument(&launch, &compared->plain, 8);
     launch_add_argument(&launch, &rows, 8);
     launch_add_argument(&launch, &tensor->row, 8);
+    launch_add_argument(&launch, &parts, 8);
     launch_add_argument(&launch, &smallest, 8);
     launch_add_argument(&launch, &compared->unwritten, 8);
     launch_add_argument(&launch, &given, 4);
@@ -216,8 +256,13 @@ static int enqueue_compare(struct comparator *comparator, const struct compared 
     launch_add_argument(&launch, &tensor->tolerance.absolute, 8);
     launch_add_argument(&launch, &tensor->tolerance.of_magnitude, 8);
     launch_add_argument(&launch, &compared->magnitudes, 8);
+    launch_add_argument(&launch, &comparator->of_parts, 8);
     launch_add_argument(&launch, &result, 8);
-    return enqueue_launch(comparator, &launch, 32 * rows / ROWS_PER_WARP, error);
+    if (parts == 1)
+        return enqueue_launch(comparator, &launch, 32 * rows / ROWS_PER_WARP, error);
+    return enqueue_launch(comparator, &launch, 32 * rows * parts, error) < 0
+               ? -1
+               : enqueue_rows(comparator, tensor, parts, result, error);
 }
 
 static struct comparison comparison_of(const struct raw_comparison *raw,

@@ -402,16 +402,17 @@ __device__ double add_limit(tally &found, const tolerance &allowed, u64 i, doubl
     return limit;
 }
 
-// Adds the thread's elements of a row, and the row itself in lane 0. Errors are relative to the reference, but at least
-// to `smallest_normal` in every element: below it a dtype has no relative precision, and a reference of zeros has no
-// magnitude. Elements whose reference has the bits `unwritten` are left out, unless these are 0. An i64 has a reference
-// of i64.
-__device__ void add_row(tally &found, const void *output, int dtype, const double *reference, const void *plain, u64 r,
-                        u64 row, double smallest_normal, u64 unwritten, const tolerance &allowed) {
-    int lane = threadIdx.x % 32;
-    double least = (double)row * smallest_normal * smallest_normal;
-    double error_squares = 0.0, reference_squares = 0.0, products = 0.0, limit_squares = 0.0;
-    for (u64 i = r * row + lane; i < (r + 1) * row; i += 32) {
+// Sums over elements of a row.
+struct row_sums {
+    double error_squares, reference_squares, products, limit_squares;
+};
+
+// Adds the thread's elements from `first` to `end` - 1 of a row, and returns the sums of the warp's. Elements whose
+// reference has the bits `unwritten` are left out, unless these are 0. An i64 has a reference of i64.
+__device__ row_sums add_elements(tally &found, const void *output, int dtype, const double *reference, const void *plain,
+                                 u64 first, u64 end, double smallest_normal, u64 unwritten, const tolerance &allowed) {
+    row_sums sums = {};
+    for (u64 i = first + threadIdx.x % 32; i < end; i += 32) {
         double wanted = reference[i];
         long long whole = __double_as_longlong(wanted);
         if (unwritten != 0 && (u64)whole == unwritten)
@@ -428,30 +429,35 @@ __device__ void add_row(tally &found, const void *output, int dtype, const doubl
         }
         double error = dtype == I64 ? difference(((const long long *)output)[i], whole) : got - wanted;
         double size = fabs(wanted);
-        error_squares += error * error;
-        reference_squares += wanted * wanted;
-        products += error * wanted;
+        sums.error_squares += error * error;
+        sums.reference_squares += wanted * wanted;
+        sums.products += error * wanted;
         found.worst_element = larger(found.worst_element, fabs(error));
         found.largest_reference = larger(found.largest_reference, size);
         found.false_zeros += got == 0.0 && size >= smallest_normal && plain && element(plain, dtype, i) != 0.0;
         if (allowed.given) {
             double limit = add_limit(found, allowed, i, fabs(error), size);
-            limit_squares += limit * limit;
+            sums.limit_squares += limit * limit;
         }
     }
-    error_squares = warp_sum(error_squares);
-    reference_squares = warp_sum(reference_squares);
-    products = warp_sum(products);
-    found.worst_row = larger(found.worst_row, sqrt(error_squares / larger(reference_squares, least)));
-    found.error_squares += error_squares;
-    found.reference_squares += reference_squares;
-    found.products += products;
-    found.row_fourths += reference_squares * reference_squares;
-    if (!allowed.given)
-        return;
-    limit_squares = warp_sum(limit_squares);
-    found.worst_row_limit = larger(found.worst_row_limit, sqrt(limit_squares / larger(reference_squares, least)));
-    found.limit_squares += limit_squares;
+    sums.error_squares = warp_sum(sums.error_squares);
+    sums.reference_squares = warp_sum(sums.reference_squares);
+    sums.products = warp_sum(sums.products);
+    sums.limit_squares = allowed.given ? warp_sum(sums.limit_squares) : 0.0;
+    return sums;
+}
+
+// Adds a row of `row` elements. Errors are relative to the reference, but at least to `smallest_normal` in every
+// element: below it a dtype has no relative precision, and a reference of zeros has no magnitude.
+__device__ void add_row(tally &found, const row_sums &sums, u64 row, double smallest_normal) {
+    double squares = larger(sums.reference_squares, (double)row * smallest_normal * smallest_normal);
+    found.worst_row = larger(found.worst_row, sqrt(sums.error_squares / squares));
+    found.worst_row_limit = larger(found.worst_row_limit, sqrt(sums.limit_squares / squares));
+    found.error_squares += sums.error_squares;
+    found.reference_squares += sums.reference_squares;
+    found.products += sums.products;
+    found.row_fourths += sums.reference_squares * sums.reference_squares;
+    found.limit_squares += sums.limit_squares;
 }
 
 __device__ void merge_max(u64 *bits, double value) {
@@ -509,18 +515,10 @@ __device__ void add_tally(tally &to, const tally &from) {
     to.small_magnitudes += from.small_magnitudes;
 }
 
-// One warp per row of `row` elements. `plain`, the plain kernel's output, may be null.
-extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
-                                           u64 rows, u64 row, double smallest_normal, u64 unwritten,
-                                           int given, double relative, double absolute, double of_magnitude,
-                                           const double *magnitudes, comparison *result) {
+// Adds what the lanes of each warp found to the result, through shared memory; what add_row adds is the same in all
+// lanes.
+__device__ void merge_block(comparison *result, tally &found, bool limited) {
     __shared__ tally of_warp[8];
-    const tolerance allowed = {given != 0, relative, absolute, of_magnitude, magnitudes};
-    u64 warps = (u64)gridDim.x * (blockDim.x / 32);
-    int warp = threadIdx.x / 32;
-    tally found = {};
-    for (u64 r = (u64)blockIdx.x * (blockDim.x / 32) + warp; r < rows; r += warps)
-        add_row(found, output, dtype, reference, plain, r, row, smallest_normal, unwritten, allowed);
     found.worst_element = warp_max(found.worst_element);
     found.largest_reference = warp_max(found.largest_reference);
     found.not_finite = warp_sum(found.not_finite);
@@ -528,22 +526,74 @@ extern "C" __global__ void evotile_compare(const void *output, int dtype, const 
     found.not_zero = warp_sum(found.not_zero);
     found.false_zeros = warp_sum(found.false_zeros);
     found.elements = warp_sum(found.elements);
-    if (allowed.given) {
+    if (limited) {
         found.worst_limit = warp_max(found.worst_limit);
         found.worst_excess = warp_max(found.worst_excess);
         found.outside = warp_sum(found.outside);
         found.small_magnitudes = warp_sum(found.small_magnitudes);
     }
     if (threadIdx.x % 32 == 0)
-        of_warp[warp] = found;
+        of_warp[threadIdx.x / 32] = found;
     __syncthreads();
     if (threadIdx.x > 0)
         return;
     for (int w = 1; w < blockDim.x / 32; w++)
         add_tally(found, of_warp[w]);
     merge(result, found);
-    if (allowed.given)
+    if (limited)
         merge_limits(result, found);
+}
+
+// This thread's warp in the grid, and how many there are.
+__device__ u64 grid_warp() {
+    return ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
+
+__device__ u64 grid_warps() {
+    return (u64)gridDim.x * (blockDim.x / 32);
+}
+
+// A warp for each of `parts` of each row of `row` elements. With more than one part a row, their sums go to `of_parts`
+// and evotile_compare_rows, launched next, adds the rows. `plain`, the plain kernel's output, may be null.
+extern "C" __global__ void evotile_compare(const void *output, int dtype, const double *reference, const void *plain,
+                                           u64 rows, u64 row, u64 parts, double smallest_normal, u64 unwritten,
+                                           int given, double relative, double absolute, double of_magnitude,
+                                           const double *magnitudes, row_sums *of_parts, comparison *result) {
+    const tolerance allowed = {given != 0, relative, absolute, of_magnitude, magnitudes};
+    const u64 part = (row + parts - 1) / parts;
+    tally found = {};
+    for (u64 p = grid_warp(); p < rows * parts; p += grid_warps()) {
+        u64 first = p / parts * row + p % parts * part, row_end = (p / parts + 1) * row;
+        u64 end = first + part < row_end ? first + part : row_end;
+        row_sums sums =
+            add_elements(found, output, dtype, reference, plain, first, end, smallest_normal, unwritten, allowed);
+        if (parts == 1)
+            add_row(found, sums, row, smallest_normal);
+        else if (threadIdx.x % 32 == 0)
+            of_parts[p] = sums;
+    }
+    merge_block(result, found, allowed.given);
+}
+
+// A warp for each row adds its parts.
+extern "C" __global__ void evotile_compare_rows(const row_sums *of_parts, u64 rows, u64 row, u64 parts,
+                                                double smallest_normal, int given, comparison *result) {
+    tally found = {};
+    for (u64 r = grid_warp(); r < rows; r += grid_warps()) {
+        row_sums sums = {};
+        for (u64 p = r * parts + threadIdx.x % 32; p < (r + 1) * parts; p += 32) {
+            sums.error_squares += of_parts[p].error_squares;
+            sums.reference_squares += of_parts[p].reference_squares;
+            sums.products += of_parts[p].products;
+            sums.limit_squares += of_parts[p].limit_squares;
+        }
+        sums.error_squares = warp_sum(sums.error_squares);
+        sums.reference_squares = warp_sum(sums.reference_squares);
+        sums.products = warp_sum(sums.products);
+        sums.limit_squares = warp_sum(sums.limit_squares);
+        add_row(found, sums, row, smallest_normal);
+    }
+    merge_block(result, found, given != 0);
 }
 
 // The index-th group of eight bytes; the last group may be shorter.

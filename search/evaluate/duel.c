@@ -29,7 +29,8 @@ struct sample_list {
 struct duel {
     struct duel_settings settings;
     int case_count;
-    int counts[CASES_MAX]; /* blocks so far; equal for all cases after each full round */
+    int rounds;            /* that duel_decide saw */
+    int counts[CASES_MAX]; /* blocks so far */
     struct sample_list sample_list[CASES_MAX][DUEL_SIDES];
     double log_ratios[CASES_MAX]
                      [DUEL_ROUNDS * DUEL_BLOCKS_MAX]; /* logarithm of each block's ratio */
@@ -77,6 +78,7 @@ int duel_launches(double call_us, int sets) {
 /* One side's samples within a round. */
 struct duel_side_samples {
     const struct duel_sampler *sampler;
+    double replay_us;                           /* of the graph, about */
     int samples;                                /* of a segment */
     int count;                                  /* in the current block so far */
     double samples_us[2 * SETTLED_SAMPLES_MAX]; /* of both segments of a block */
@@ -103,11 +105,12 @@ static enum verdict take_samples(struct duel *duel, const struct duel_side_sampl
     return VERDICT_OK;
 }
 
-/* Runs one side until the GPU has the clock that this side alone leads to. */
+/* Runs one side until the GPU has the clock that this side alone leads to. The replay before the
+   samples of a segment is load, too. */
 static enum verdict settle(struct duel *duel, const struct duel_side_samples *side, int launches,
                            char *reason) {
     double samples_us[SETTLED_SAMPLES_MAX];
-    double until_us = duel->gpu_us + duel->settings.settle_us;
+    double until_us = duel->gpu_us + duel->settings.settle_us - side->replay_us;
     enum verdict verdict = VERDICT_OK;
     while (duel->gpu_us < until_us && duel->settled != side && verdict == VERDICT_OK)
         verdict = take_samples(duel, side, launches, samples_us, reason);
@@ -147,15 +150,26 @@ static enum verdict start_side(struct duel *duel, struct duel_side_samples *side
     double sample_us;
     *side = (struct duel_side_samples){.sampler = sampler, .samples = 1};
     enum verdict verdict = take_samples(duel, side, launches, &sample_us, reason);
-    if (verdict == VERDICT_OK)
-        side->samples = (int)fmax(1, fmin(most, ceil(fitting_us / (sample_us * launches))));
-    return verdict;
+    if (verdict != VERDICT_OK)
+        return verdict;
+    side->replay_us = sample_us * launches;
+    side->samples = (int)fmax(1, fmin(most, ceil(fitting_us / side->replay_us)));
+    return VERDICT_OK;
+}
+
+/* How many blocks of both sides a round has. */
+static int blocks_of_round(const struct duel *duel, const struct duel_side_samples sides[]) {
+    double block_us = 0;
+    for (int i = 0; i < DUEL_SIDES; i++)
+        block_us += 2 * (sides[i].samples + 1) * sides[i].replay_us + duel->settings.settle_us;
+    const int fitting = (int)fmax(DUEL_BLOCKS_MIN, DUEL_ROUND_US / block_us);
+    return fitting < duel->settings.blocks ? fitting : duel->settings.blocks;
 }
 
 static enum verdict run_round(struct duel *duel, int case_index,
                               const struct duel_sampler samplers[DUEL_SIDES], int launches,
-                              char *reason) {
-    struct duel_side_samples sides[DUEL_SIDES];
+                              int *blocks, char *reason) {
+    struct duel_side_samples sides[DUEL_SIDES] = {0};
     double *log_ratios = duel->log_ratios[case_index] + duel->counts[case_index];
     const double work_ratio = duel->settings.work_ratio[case_index];
     double ratio;
@@ -164,8 +178,8 @@ static enum verdict run_round(struct duel *duel, int case_index,
         verdict = start_side(duel, &sides[i], &samplers[i], launches, reason);
     /* The first block warms up both sides and does not count, unless they settle. */
     duel->settled = NULL;
-    for (int b = duel->settings.settle_us > 0 ? 0 : -1;
-         b < duel->settings.blocks && verdict == VERDICT_OK; b++) {
+    *blocks = verdict == VERDICT_OK ? blocks_of_round(duel, sides) : 0;
+    for (int b = duel->settings.settle_us > 0 ? 0 : -1; b < *blocks && verdict == VERDICT_OK; b++) {
         verdict = run_block(duel, &sides[DUEL_CHAMPION], &sides[DUEL_CHALLENGER], launches, &ratio,
                             reason);
         if (b < 0 || verdict != VERDICT_OK)
@@ -184,6 +198,7 @@ enum verdict duel_round(struct duel *duel, int case_index,
     const int previous_counts[DUEL_SIDES] = {sample_list[0].count, sample_list[1].count};
     enum verdict verdict = VERDICT_OK;
     bool is_valid = false;
+    int blocks = 0;
     if (duel->counts[case_index] + duel->settings.blocks > DUEL_ROUNDS * DUEL_BLOCKS_MAX)
         BUG("a duel of more than %d blocks", DUEL_ROUNDS * DUEL_BLOCKS_MAX);
     for (int attempt = 0; attempt < ROUND_ATTEMPTS && verdict == VERDICT_OK && !is_valid;
@@ -191,11 +206,11 @@ enum verdict duel_round(struct duel *duel, int case_index,
         for (int i = 0; i < DUEL_SIDES; i++)
             sample_list[i].count = previous_counts[i];
         clock_monitor_begin_block(duel->settings.clock_monitor);
-        verdict = run_round(duel, case_index, samplers, launches, reason);
+        verdict = run_round(duel, case_index, samplers, launches, &blocks, reason);
         is_valid = clock_monitor_end_block(duel->settings.clock_monitor);
     }
     if (verdict == VERDICT_OK)
-        duel->counts[case_index] += duel->settings.blocks;
+        duel->counts[case_index] += blocks;
     return verdict;
 }
 
@@ -269,6 +284,8 @@ bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
     double worst;
     const struct duel_settings *settings = &duel->settings;
     int count = duel->counts[0];
+    for (int c = 1; c < duel->case_count; c++) /* slow cases have fewer */
+        count = duel->counts[c] < count ? duel->counts[c] : count;
     for (int b = 0; b < count; b++)
         log_ratios[b] = mean_over_cases(duel, b);
     duel_worst_case(duel, &worst);
@@ -282,7 +299,7 @@ bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
         outcome->result = DUEL_LOST;
     else if (faster)
         outcome->result = DUEL_WON;
-    return faster || slower || equal || count >= DUEL_ROUNDS * settings->blocks;
+    return faster || slower || equal || ++duel->rounds >= DUEL_ROUNDS;
 }
 
 double duel_gpu_us(const struct duel *duel) {

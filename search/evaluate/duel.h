@@ -38,8 +38,12 @@ enum { DUEL_ROUNDS = 4, DUEL_BLOCKS_MAX = 250, DUEL_LAUNCHES_MAX = 100 };
    the clock swings for as long again. */
 #define DUEL_SETTLE_US 200e3
 
+/* What a round of one case may take, in at least DUEL_BLOCKS_MIN blocks. */
+#define DUEL_ROUND_US 10e6
+enum { DUEL_BLOCKS_MIN = 4 };
+
 struct duel_settings {
-    int blocks;       /* per round; default 10 */
+    int blocks;       /* per round; default 10. Of slow calls fewer: see DUEL_ROUND_US */
     double margin;    /* default 0.005 */
     double tolerance; /* default 0.02 */
     uint64_t seed;    /* of the bootstrap */

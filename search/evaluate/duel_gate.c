@@ -18,6 +18,7 @@ struct opponent {
     struct evaluation evaluation;
     struct baseline *baseline;           /* NULL: the opponent is a genome */
     int implementation_index[CASES_MAX]; /* of the baseline, by case */
+    double call_us[CASES_MAX];           /* of that implementation, by a few samples */
     struct error *failure;               /* set if the baseline failed within a round */
     bool failed;
 };
@@ -234,8 +235,9 @@ static int run_case_round(struct duel *duel, struct opponent *opponent,
                           struct failure *failure, struct error *error) {
     const struct evaluation *sides[DUEL_SIDES] = {&opponent->evaluation, challenger};
     const struct timing *timing = &challenger->evaluator->settings->timing;
-    int launches =
-        duel_launches(challenger->result->outcome.cases[c].warm.p50_us, timing->input_sets);
+    /* Those of the slower side: a baseline's call may take a thousand times as long. */
+    double call_us = fmax(challenger->result->outcome.cases[c].warm.p50_us, opponent->call_us[c]);
+    int launches = duel_launches(call_us, timing->input_sets);
     if (opponent->baseline != NULL && launches < timing->input_sets)
         launches = timing->input_sets; /* a baseline's graph is one, of all sets */
     struct pairing pairing = {0};
@@ -440,28 +442,39 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     return status;
 }
 
-/* Starts the baseline's process and selects an implementation for each case: the named one, or
-   the fastest. */
+/* Selects the implementation for a case, the named one or the fastest, and times a call of it. A
+   named one that does not support the case is an error of its first round. */
+static int select_implementation(struct evaluation *evaluation, struct opponent *opponent, int c,
+                                 struct error *error) {
+    const char *name = evaluation->request->opponent.implementation;
+    const struct baseline_capture how =
+        baseline_capture_settings(evaluation, evaluation->evaluator->settings->timing.launches);
+    int found = name != NULL ? baseline_find(opponent->baseline, name, error) : 0;
+    if (found < 0)
+        return -1;
+    char unable[REASON_SIZE];
+    int launches, status = 0;
+    double *call_us = &opponent->call_us[c];
+    cJSON *shape = template_shape_json(evaluation->template, &evaluation->template->cases[c]);
+    if (name != NULL)
+        status = baseline_capture_timed(opponent->baseline, found, shape, &how, &launches, call_us,
+                                        unable, error);
+    else
+        found = baseline_fastest(opponent->baseline, shape, &how, call_us, error);
+    cJSON_Delete(shape);
+    opponent->implementation_index[c] = found;
+    return found < 0 || status < 0 ? -1 : 0;
+}
+
+/* Starts the baseline's process and selects an implementation for each case. */
 static int prepare_baseline_opponent(struct evaluation *evaluation, struct opponent *opponent,
                                      struct error *error) {
     const struct trial_opponent *requested = &evaluation->request->opponent;
-    const struct template *template = evaluation->template;
     opponent->baseline = open_baseline_process(evaluation->evaluator, &requested->baseline, error);
-    if (opponent->baseline == NULL)
-        return -1;
-    for (int c = 0; c < template->case_count; c++) {
-        const struct baseline_capture how =
-            baseline_capture_settings(evaluation, evaluation->evaluator->settings->timing.launches);
-        cJSON *shape = template_shape_json(template, &template->cases[c]);
-        int found = requested->implementation != NULL
-                        ? baseline_find(opponent->baseline, requested->implementation, error)
-                        : baseline_fastest(opponent->baseline, shape, &how, error);
-        cJSON_Delete(shape);
-        if (found < 0)
-            return -1;
-        opponent->implementation_index[c] = found;
-    }
-    return 0;
+    int status = opponent->baseline != NULL ? 0 : -1;
+    for (int c = 0; c < evaluation->template->case_count && status == 0; c++)
+        status = select_implementation(evaluation, opponent, c, error);
+    return status;
 }
 
 int evaluation_duel(struct evaluation *evaluation) {

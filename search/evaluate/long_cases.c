@@ -190,6 +190,14 @@ static bool is_converted(const struct long_case *it) {
     return converted;
 }
 
+/* Whether setup writes an input that the case has. */
+static bool needs_setup(const struct template *template, const struct launch_plan *plan) {
+    bool needs = false;
+    for (int t = 0; t < template->tensor_count; t++)
+        needs = needs || (plan->tensors[t].present && template->of_setup[t]);
+    return needs;
+}
+
 /* Returns whether blocks of the case can be run by themselves, else why not in the reason. */
 static bool fits(struct long_case *it) {
     const struct template *template = it->one.template;
@@ -201,7 +209,7 @@ static bool fits(struct long_case *it) {
     else if (needs_other_blocks(template, &it->references->reference.plan) ||
              needs_other_blocks(template, &it->references->plain.plan))
         snprintf(it->reason, sizeof it->reason, "blocks of the reference depend on each other");
-    else if (template->setup.count > 0)
+    else if (needs_setup(template, &it->candidate->plan))
         snprintf(it->reason, sizeof it->reason, "their inputs need the whole setup");
     else if (template_prepares_calls(template)) /* what a block writes must stand out */
         snprintf(it->reason, sizeof it->reason, "an output holds something before a call");

@@ -29,7 +29,7 @@
 #include "template/fill.h"
 
 enum {
-    DIMENSIONS_MAX = 16,
+    DIMENSIONS_MAX = 24,
     TENSORS_MAX = 16,
     SCALARS_MAX = 8,
     TENSOR_MAPS_MAX = 8,
@@ -39,7 +39,7 @@ enum {
     SWAPS_MAX = 8,
     PREPARED_MAX =
         8, /* outputs that a call's caller fills or clears; and inputs that are variables */
-    ARGUMENTS_MAX = 32,
+    ARGUMENTS_MAX = 36,
     WINDOWS_MAX = 4,
     OPTIONS_MAX = 16,
     MACROS_MAX = 32,

@@ -95,6 +95,7 @@ class Captured:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 for call in range(launches):
+                    result = None  # its memory serves the next call, as in user code
                     result = self.call(*self.sets[call % len(self.sets)])
         torch.cuda.synchronize()
         return graph, result

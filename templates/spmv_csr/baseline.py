@@ -8,7 +8,8 @@ NAME = "sparse CSR product"
 def inputs(case):
     """A matrix drawn as in setup.cu."""
     rows, cols, nonzeros = case["ROWS"], case["COLS"], case["NONZEROS"]
-    weights = 65536 // torch.randint(1, 65537, (rows,), device="cuda")
+    most = max(1, min(65536, cols * rows // nonzeros))
+    weights = (65536 // torch.randint(1, 65537, (rows,), device="cuda")).clamp(max=most)
     weights = weights * (torch.randint(0, 4, (rows,), device="cuda") != 0)
     ends = weights.cumsum(0)
     starts = (ends - weights).double() * nonzeros / ends[-1].clamp(min=1)

@@ -1,39 +1,70 @@
 // A sparse matrix whose row lengths vary strongly, as those of graphs do: a row's share of the
-// elements is 0 in one of four rows, else in proportion to 1 / u for a random u. Columns of a row
-// ascend. All sums are of integers, and every product of doubles is rounded alone, so that each
-// device draws the same matrix.
+// elements is 0 in one of four rows, else in proportion to 1 / u for a random u, at most `most`.
+// Columns of a row ascend. All sums are of integers, and every product of doubles is rounded alone,
+// so that each device draws the same matrix.
 
-constexpr int threads = 1024;
+constexpr int threads = 256; // rows of a block
 
-// 0, or 1 to 65536; half of the rows have at most 1.
-__device__ long long row_weight(unsigned draw) {
-    return draw % 4 == 0 ? 0 : 65536 / ((draw >> 16) + 1);
+// 0, or 1 to `most`; half of the rows have at most 1.
+__device__ long long row_weight(unsigned draw, int most) {
+    return draw % 4 == 0 ? 0 : min(65536 / ((draw >> 16) + 1), most);
 }
 
-extern "C" __global__ void draw_rows(const unsigned *draws, int *row_start, int ROWS,
-                                     int NONZEROS) {
-    __shared__ long long before[threads + 1];
-    const int t = threadIdx.x, share = (ROWS + threads - 1) / threads;
-    const int first = min(t * share, ROWS), end = min(first + share, ROWS);
-    long long own = 0;
-    for (int row = first; row < end; ++row)
-        own += row_weight(draws[row]);
-    before[t + 1] = own;
-    __syncthreads();
-    if (t == 0) {
-        before[0] = 0;
-        for (int i = 1; i <= threads; ++i)
-            before[i] += before[i - 1];
+// The sum of `own` over the block's threads before this one; *all: over all of them.
+__device__ long long sum_before(long long own, long long *all) {
+    __shared__ long long sums[threads];
+    const int t = threadIdx.x;
+    long long sum = own;
+    for (int step = 1; step < threads; step *= 2) {
+        sums[t] = sum;
+        __syncthreads();
+        sum += t >= step ? sums[t - step] : 0;
+        __syncthreads();
     }
+    sums[t] = sum;
     __syncthreads();
-    const long long total = before[threads];
-    long long sum = before[t];
-    for (int row = first; row < end; ++row) { // without a weight, the last row has all elements
+    *all = sums[threads - 1];
+    return sum - own;
+}
+
+extern "C" __global__ void sum_weights(const unsigned *draws, long long *block_weights, int ROWS,
+                                       int most) {
+    const int row = blockIdx.x * threads + threadIdx.x;
+    long long all;
+    sum_before(row < ROWS ? row_weight(draws[row], most) : 0, &all);
+    if (threadIdx.x == 0)
+        block_weights[blockIdx.x] = all;
+}
+
+// One block: replaces the weight of each block of rows by that of the blocks before; the last is
+// that of all.
+extern "C" __global__ void add_weights(long long *block_weights, int blocks) {
+    const int share = (blocks + threads - 1) / threads;
+    const int first = min((int)threadIdx.x * share, blocks), end = min(first + share, blocks);
+    long long own = 0, all;
+    for (int b = first; b < end; ++b)
+        own += block_weights[b];
+    long long sum = sum_before(own, &all);
+    for (int b = first; b < end; ++b) {
+        const long long weight = block_weights[b];
+        block_weights[b] = sum;
+        sum += weight;
+    }
+    if (threadIdx.x == 0)
+        block_weights[blocks] = all;
+}
+
+extern "C" __global__ void draw_rows(const unsigned *draws, const long long *block_weights,
+                                     int *row_start, int ROWS, int NONZEROS, int most) {
+    const int row = blockIdx.x * threads + threadIdx.x;
+    const long long total = block_weights[gridDim.x];
+    long long all;
+    const long long sum = block_weights[blockIdx.x] +
+                          sum_before(row < ROWS ? row_weight(draws[row], most) : 0, &all);
+    if (row < ROWS) // without a weight, the last row has all elements
         row_start[row] =
             total == 0 ? 0 : (int)(__dmul_rn((double)sum, (double)NONZEROS) / (double)total);
-        sum += row_weight(draws[row]);
-    }
-    if (t == 0)
+    if (row == 0)
         row_start[ROWS] = NONZEROS;
 }
 

@@ -7,9 +7,9 @@ usage: python3 tests/bench/attention.py [--rows '1-5,7 decode'] [--kernels FOLDE
 Kernels. --kernels FOLDER has exported kernels or runs, itself or one level below; a run is exported first. Of several
 kernels for a row the one with the least recorded p50 is taken. With --seconds N the rows are searched first, N seconds
 a row: those that have a folder in common in one search, which starts from the genomes of --seeds FILE (one a line, #
-for comments) and of the kernels there are; a search that was stopped goes on. --freeze FOLDER exports them there, a
-folder for each set of rows: attention_h200 (rows 1 to 14), attention_long_h200 (15 to 19), attention_decode_h200 (20,
-21).
+for comments; those of other solutions are left out) and of the kernels there are; a search that was stopped goes on.
+--freeze FOLDER exports them there, a folder for each set of rows: attention_h200 (rows 1 to 14), attention_long_h200
+(15 to 19), attention_decode_h200 (20, 21).
 
 Records. Each duel is appended to OUT/results.jsonl as it ends, so that a call that was stopped goes on and rows may be
 divided over calls and machines: the table has the rows of all *.jsonl in OUT, a table for each GPU, for each row the
@@ -108,15 +108,19 @@ def usable(genome, genes):
 
 
 def seeds_of(options, config, kernels):
-    """The genomes of --seeds as they are, and those of frozen kernels that may be of an earlier version."""
+    """The genomes of --seeds whose genes the solution has, and those of frozen kernels, which may be of an earlier
+    version."""
     seeds = []
     if options.seeds:
         with open(options.seeds) as file:
-            seeds = [line.split("#")[0].strip().rstrip(";") for line in file]
+            seeds = list(filter(None, (line.split("#")[0].strip().rstrip(";") for line in file)))
     space = json.loads(must_run([options.evotile, "space", config, "--json"]))
     genes = {gene["name"]: {str(value) for value in gene["values"]} for gene in space["genes"]}
-    seeds += [usable(kernel["genome"], genes) for kernel in kernels.values()]
-    return [seed for seed in dict.fromkeys(seeds) if seed]
+    own = [seed for seed in seeds if {pair.split("=")[0].strip() for pair in seed.split(",")} <= set(genes)]
+    if len(own) < len(seeds):
+        log(f"{len(own)} of the {len(seeds)} genomes of {options.seeds} have genes of this solution alone")
+    own += [usable(kernel["genome"], genes) for kernel in kernels.values()]
+    return [seed for seed in dict.fromkeys(own) if seed]
 
 
 def search(options, name, indices, kernels):
@@ -124,13 +128,18 @@ def search(options, name, indices, kernels):
     _, template, solutions, smem = FOLDERS[name]
     folder = os.path.join(options.out, f"search-{ranges(indices)}")
     config, results = os.path.join(folder, "config.json"), os.path.join(folder, "run")
-    os.makedirs(folder, exist_ok=True)
-    with open(config, "w") as file:
-        json.dump(search_config([ROWS[index] for index in indices], template, options.solutions or solutions,
-                                options.smem or smem), file)
+    wanted = json.dumps(search_config([ROWS[index] for index in indices], template, options.solutions or solutions,
+                                      options.smem or smem))
     if os.path.exists(os.path.join(results, "run.db")):
+        with open(config) as file:
+            if file.read() != wanted:
+                sys.exit(f"{BENCH}: {folder} has a search of another config: remove it, or choose another "
+                         "--out")
         must_run([options.evotile, "resume", results])
     else:
+        os.makedirs(folder, exist_ok=True)
+        with open(config, "w") as file:
+            file.write(wanted)
         seeds = seeds_of(options, config, kernels)
         must_run([options.evotile, "run", config, "--time", f"{options.seconds * len(indices)}s", "--out", results,
                   *(["--seed-genome", ";".join(seeds)] if seeds else [])])
@@ -142,10 +151,12 @@ def search(options, name, indices, kernels):
 
 def searched(options, chosen, kernels, device):
     """Adds the kernels that searches of the chosen rows find, in place of those there were."""
-    for name, (rows, *_) in FOLDERS.items():
-        indices = [index for index in chosen if index in rows]
+    parts = {name: [index for index in chosen if index in rows] for name, (rows, *_) in FOLDERS.items()}
+    for name, indices in parts.items():
+        rows = FOLDERS[name][0]
         if options.freeze and 0 < len(indices) < len(rows):
             sys.exit(f"{BENCH}: {name} is frozen as a whole: choose all of rows {ranges(rows)}, or no --freeze")
+    for name, indices in parts.items():
         if indices:
             kernels.update(kernels_of(options, search(options, name, indices, kernels), device))
 

@@ -32,6 +32,14 @@ sed -i 's/"cases": .*/"objective": "per_case", "cases": [ { "ROWS": 4, "COLS": 4
 rm begun
 "$EVOTILE" duel both baseline | grep -c 'A is faster$'
 wc -l <begun
+# Calls of a second in a graph of many would take minutes.
+with slow '"python3", "baseline_program.py", "slow"'
+"$EVOTILE" run slow.json --out slow >/dev/null 2>&1
+spent() { awk -v most="$1" '{ s += $1 } END { print (s < most ? "less than " most : s), "s of GPU time" }' spent && rm spent; }
+"$EVOTILE" duel slow baseline | grep -o "fused .*"
+spent 12
+"$EVOTILE" baseline slow | grep -E "plain|fused"
+spent 60
 # Failures.
 for fault in talks dies few negative device error unable; do
     with $fault "\"python3\", \"baseline_program.py\", \"$fault\""

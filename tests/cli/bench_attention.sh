@@ -90,14 +90,15 @@ bench --out nothing --table
 echo "searches, from seeds, and frozen kernels"
 rm calls
 manifest . attention_fwd "NVIDIA H200" 4 "$decode" "$batch" && mv manifest.json exported.json
-printf '# ours\nTILE=64;\n' >seeds
+printf '# ours\nTILE=64;\n\nTILE=64,WARPS=8\n' >seeds # the last is another solution's
 bench --rows decode --rivals fa4 --seconds 20 --seeds seeds --freeze frozen | grep -c 'attention_decode_h200'
-bench --rows 21 --rivals fa4 --seconds 20 --freeze frozen; tail -1 log
+bench --rows 1-14,21 --rivals fa4 --seconds 20 --freeze frozen; tail -1 log
 bench --rows decode --freeze frozen
 tail -1 log
 grep -v duel calls
 rm calls
 bench --rows decode --rivals fa4 --seconds 20 >/dev/null # goes on, and the kernel's duels are stored
+bench --rows decode --rivals fa4 --seconds 20 --smem 65536; tail -1 log
 cat calls
 echo "rows that there are not"
 for rows in 0 22 1-30 nothing ""; do bench --rows "$rows"; tail -1 log; done
@@ -109,7 +110,7 @@ figures = {"l2_bytes": 100, "l2_gb_per_s": 2e-3, "dram_gb_per_s": 1e-3, "tensor_
 print(limit_us({"operations": 1, "bytes": 20}, figures), limit_us({"operations": 1, "bytes": 26}, figures),
       limit_us({"operations": 50, "bytes": 26}, figures),
       limit_us({"operations": 1, "bytes": 1}, {"l2_bytes": 9, "dram_gb_per_s": 1}), limit_us({}, None))'
-echo "evotile takes the configs of its searches, and every row has a folder"
+echo "evotile takes the configs of its searches and the seeds of the rows without kernels, and every row has a folder"
 PYTHONPATH="$ROOT/tests/bench" PYTHONDONTWRITEBYTECODE=1 python3 -c "
 import attention, json
 from attention_rows import FOLDERS, ROWS, index_of
@@ -119,5 +120,12 @@ print(sorted(index for rows, *_ in FOLDERS.values() for index in rows) == list(r
 for name, (rows, *searched) in FOLDERS.items():
     json.dump(attention.search_config([ROWS[index] for index in rows], *searched), open(name, 'w'))"
 for name in attention*_h200; do
-    "$EVOTILE" space $name --device emulated:sm_90 --json 2>>log | jq -c '[(.goals | length), ([.goals[] | .valid] | min > 0)]'
+    "$EVOTILE" space $name --device emulated:sm_90 --json 2>>log >$name.space
+    jq -c '[(.goals | length), ([.goals[] | .valid] | min > 0)]' $name.space
+    PYTHONPATH="$ROOT/tests/bench" PYTHONDONTWRITEBYTECODE=1 python3 -c "
+import attention, types
+attention.must_run = lambda words: open('$name.space').read()
+genes = {gene['name']: set(map(str, gene['values'])) for gene in attention.json.loads(attention.must_run(0))['genes']}
+seeds = attention.seeds_of(types.SimpleNamespace(seeds='$ROOT/tests/bench/attention_seeds.txt', evotile=''), '', {})
+print(len(seeds), 'seeds', all(attention.usable(seed, genes) == seed for seed in seeds))" 2>>log
 done

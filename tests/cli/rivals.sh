@@ -4,7 +4,9 @@
 mkdir -p torch_only both/flash_attn both/flash_attn_4-4.0.0b36.dist-info both/nvidia_cudnn_frontend-1.32.0.dist-info broken
 cat >torch_only/torch.py <<'PYTHON'
 import math
+import os
 import sys
+import types
 from unittest.mock import MagicMock
 
 
@@ -50,6 +52,14 @@ class Tensor:
         shape[a], shape[b], order[a], order[b] = shape[b], shape[a], order[b], order[a]
         return Tensor(*shape, order="".join(order), value=self.value)
 
+    def squeeze(self, at):
+        assert at == 0 and self.shape[0] == 1 and self.order[0] == "0"
+        return Tensor(*self.shape[1:], order="".join(str(int(one) - 1) for one in self.order[1:]), value=self.value)
+
+    def unsqueeze(self, at):
+        assert at == 0
+        return Tensor(1, *self.shape, value=self.value)
+
     def contiguous(self):
         return Tensor(*self.shape, value=self.value)
 
@@ -57,7 +67,7 @@ class Tensor:
         return [self.order]
 
     def __repr__(self):
-        return "x".join(map(str, self.shape)) + ("" if self.order == "0123" else f" in order {self.order}")
+        return "x".join(map(str, self.shape)) + ("" if self.order == "".join(sorted(self.order)) else f" in order {self.order}")
 
 
 def attention(q, k, v, attn_mask=None, **options):
@@ -77,8 +87,48 @@ def create_block_mask(is_seen, batches, heads, queries, keys, device):
     return [sum(is_seen(0, 0, query, key) << key for key in range(keys)).bit_count() for query in range(queries)]
 
 
+class AuxRequest:
+    def __init__(self, lse):
+        self.lse = lse
+
+    def __repr__(self):
+        return f"AuxRequest(lse={self.lse})"
+
+
+class PackedLse:
+    """Of packed sequences under a causal mask; every score is the same."""
+    def __init__(self, starts, key_starts, score):
+        self.starts, self.key_starts, self.score = starts, key_starts, score
+
+    def unsqueeze(self, at):
+        return self
+
+    def __getitem__(self, key):
+        at = max(i for i, start in enumerate(self.starts[:-1]) if start <= key[2] < self.starts[i + 1])
+        seen = self.key_starts[at + 1] - self.key_starts[at] - (self.starts[at + 1] - 1 - key[2])
+        return Tensor(value=self.score + math.log(seen))
+
+
+def varlen_attn(query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *, return_aux=None, scale=None, window_size=(-1, -1)):
+    assert cu_seq_q[0] == 0 == cu_seq_k[0] and len(cu_seq_q) == len(cu_seq_k)
+    print("varlen_attn", query, key, value, cu_seq_q[-1], cu_seq_k[-1], max_q, max_k, return_aux, scale, window_size, file=sys.stderr)
+    o = Tensor(*query.shape[:2], value.shape[2])
+    return (o, PackedLse(cu_seq_q, cu_seq_k, scale * query.shape[2])) if return_aux else o
+
+
+def varlen_attn_of_2_10(query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, is_causal=False, return_aux=None):
+    print("varlen_attn", query, is_causal, file=sys.stderr)
+    return Tensor(*query.shape[:2], value.shape[2])
+
+
 fake = MagicMock(__version__="2.11")
 fake.randn, fake.empty = Tensor, Tensor
+fake.tensor, fake.PackedLse = lambda numbers, **options: numbers, PackedLse
+varlen = types.SimpleNamespace(varlen_attn=varlen_attn, AuxRequest=AuxRequest)
+if os.environ.get("TORCH") == "2.10":
+    varlen.varlen_attn = varlen_attn_of_2_10
+if os.environ.get("TORCH") != "2.9":
+    sys.modules["torch.nn.attention.varlen"] = varlen
 fake.empty_like = lambda like, **options: like
 fake.cuda.get_device_name.return_value = "a GPU"
 fake.cuda.get_device_properties.return_value.L2_cache_size = 1024
@@ -100,6 +150,8 @@ cat >both/flash_attn/cute.py <<'PYTHON'
 import math
 import sys
 
+import torch
+
 
 def flash_attn_func(q, k, v, **options):
     if q.shape[-1] == 24:
@@ -110,6 +162,12 @@ def flash_attn_func(q, k, v, **options):
     value = 1.03 if options["softmax_scale"] == 7 else keys / (keys + weight)
     lse = type(q)(q.shape[0], q.shape[2], q.shape[1], value=score + math.log(keys + weight))
     return type(q)(*q.shape[:3], v.shape[3], value=value), lse if options["return_lse"] else None
+
+
+def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, **options):
+    print("fa4 varlen", q, k, v, cu_seqlens_q[-1], cu_seqlens_k[-1], options, file=sys.stderr)
+    lse = torch.PackedLse(cu_seqlens_q, cu_seqlens_k, options["softmax_scale"] * q.shape[2])
+    return type(q)(*q.shape[:2], v.shape[2]), lse if options["return_lse"] else None
 PYTHON
 cat >both/cudnn.py <<'PYTHON'
 import math
@@ -218,3 +276,33 @@ ask both "$(case_of '{DROPOUT: 0}')" flash fa4 | sed -n 2p
 echo "not installed, and broken"
 ask torch_only "$(case_of '{SCALE: 1}')" math fa4 cudnn_frontend
 ask broken "$(case_of '{SCALE: 1}')" fa4 cudnn_frontend
+echo "variable lengths, packed: 5 sequences of 64 queries at most have 192 together"
+packed='{B: 5, VARLEN: 1, BSHD: 1, S_KV: 80, H_KV: 2, CAUSAL: 1, SCALE: 0.5'
+ask both "$(case_of "$packed, LSE: 1}")" varlen_attn fa4_varlen
+called
+ask both "$(case_of "$packed}")" flash fa4 cudnn_frontend | sed 1d
+ask both "$(case_of '{SCALE: 1}')" varlen_attn fa4_varlen | sed 1d
+ask both "$(case_of "$packed, WINDOW: 9, SOFT_CAP: 3}")" varlen_attn fa4_varlen | sed -n 2p
+called
+TORCH=2.10 ask both "$(case_of "$packed}")" varlen_attn | sed -n 2p
+TORCH=2.10 ask both "$(case_of '{B: 4, VARLEN: 1, CAUSAL: 1}')" varlen_attn | sed -n 2p
+called
+TORCH=2.9 ask torch_only "$(case_of "$packed}")" varlen_attn fa4_varlen | sed 1d
+echo "lengths as setup.cu draws them: in pairs that add up to S, no more keys than there are, and unequal"
+(cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/torch_only:$ROOT/templates/lib" python3 -c '
+import runpy
+lengths = runpy.run_path("baseline.py")["lengths"]
+seen = set()
+for B in range(1, 9):
+    for S, S_KV, q, k in ((64, 64, 0, 0), (64, 90, 0, 0), (64, 20, 0, 0), (1, 1, 0, 0), (9, 12, 5, 50), (9, 12, 8, 2)):
+        for _ in range(30):
+            pairs = lengths({"B": B, "S": S, "S_KV": S_KV, "TOTAL_Q": q, "TOTAL_K": k})
+            queries, keys = zip(*pairs)
+            seen.update(queries if S == 64 else ())
+            whole = (B + 1) // 2
+            assert len(pairs) == B and sum(queries) == min(q or whole * S, B * S)
+            assert sum(keys) == min(k or whole * S_KV, B * S_KV)
+            assert min(queries + keys) >= 0 and max(queries) <= S and max(keys) <= S_KV
+            assert S_KV < S or k or all(few <= many for few, many in pairs)
+print(sorted(seen) == list(range(65)))
+')

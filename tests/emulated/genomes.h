@@ -111,6 +111,24 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 1, \"H\": 2, \"H_KV\": 1, \"S\": 45, \"S_KV\": 141, \"D\": 96, \"GAP\": 72,\n"
      "   \"LSE\": 1, \"CAUSAL\": 1, \"WINDOW\": 50, \"SOFT_CAP\": 20, \"SINKS\": 1}] }",
      "templates/attention_fwd"},
+    /* Sequences of no rows, of one, and of all; then some with fewer keys than queries. */
+    {"attention of variable lengths", "emulated:sm_80",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 7, \"H\": 2, \"H_KV\": 1, \"S\": 77, \"S_KV\": 140, \"D\": 64, \"CAUSAL\": 1,\n"
+     "   \"BSHD\": 1, \"GAP\": 72, \"LSE\": 1, \"VARLEN\": 1},\n"
+     "  {\"B\": 6, \"H\": 1, \"S\": 150, \"S_KV\": 45, \"D\": 64, \"CAUSAL\": 1, \"VARLEN\": 1}] }",
+     "templates/attention_fwd"},
+    {"attention of variable lengths with everything", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 4, \"H\": 2, \"H_KV\": 1, \"S\": 150, \"D\": 96, \"BF16\": 1, \"BSHD\": 1,\n"
+     "   \"LSE\": 1, \"WINDOW\": 40, \"SOFT_CAP\": 20, \"SINKS\": 1, \"VARLEN\": 1}] }",
+     "templates/attention_fwd"},
+    {"Hopper attention of variable lengths", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 5, \"H\": 2, \"H_KV\": 1, \"S\": 150, \"S_KV\": 190, \"D\": 64, \"CAUSAL\": 1,\n"
+     "   \"BSHD\": 1, \"GAP\": 72, \"LSE\": 1, \"VARLEN\": 1},\n"
+     "  {\"B\": 4, \"H\": 1, \"S\": 150, \"S_KV\": 45, \"D\": 64, \"CAUSAL\": 1, \"VARLEN\": 1}] }",
+     "templates/attention_fwd/hopper"},
     {"few queries of 256 columns, a window and sinks", "emulated:sm_90",
      "{ \"template\": \"attention_fwd/decode\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
@@ -150,6 +168,14 @@ static const struct genome_set genome_sets[] = {
     {"large stages of floats", "emulated:sm_90",
      "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
+     "templates/gemm_f32"},
+    /* 306 tiles on 132 multiprocessors: a round and shares; 132: a round; 12: shares alone. */
+    {"shared sums of floats", "emulated:sm_90",
+     "{ \"template\": \"gemm_f32\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 545, \"N\": 520, \"K\": 21}, {\"M\": 352, \"N\": 384, \"K\": 9},\n"
+     "  {\"M\": 90, \"N\": 99, \"K\": 70}],\n"
+     " \"genes\": {\"SCHEDULE\": [\"stream_k\"], \"BLOCK_M\": [32], \"BLOCK_N\": [32], "
+     "\"MIN_CTAS\": [1]} }",
      "templates/gemm_f32"},
     {"convolution", "emulated:sm_80",
      "{ \"template\": \"convolution_2d\", \"cases\": [{\"H\": 61, \"W\": 150, \"R\": 3},\n"

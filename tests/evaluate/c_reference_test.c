@@ -26,6 +26,8 @@ static void own_references_agree(void **state) {
                                     "\"LSE\": 1, \"SCALE\": 0.3, \"GAP\": 8}"},
         {"templates/attention_fwd", "{\"B\": 1, \"H\": 1, \"S\": 9, \"S_KV\": 5, \"D\": 64, "
                                     "\"CAUSAL\": 1, \"LSE\": 1}"}, /* rows without a visible key */
+        {"templates/attention_fwd", "{\"B\": 4, \"H\": 1, \"S\": 9, \"S_KV\": 13, \"D\": 32, "
+                                    "\"CAUSAL\": 1, \"LSE\": 1, \"VARLEN\": 1}"},
         {"templates/softmax_rows", "{\"ROWS\": 3, \"COLS\": 33}"},
         {"templates/softmax_rows", "{\"ROWS\": 3, \"COLS\": 33, \"F32\": 1}"},
         {"tests/templates/scaled_add", "{\"ROWS\": 3, \"COLS\": 33, \"BIAS\": 1}"},

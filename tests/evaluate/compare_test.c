@@ -1,5 +1,7 @@
 /* The comparator's kernels on every dtype: what inputs are filled with, what poison shows, and what
    is compared exactly. */
+#include "base/memory.h"
+#include "device/emulated.h"
 #include "evaluate/verify_fixture.h"
 #include "ptx/half.h"
 
@@ -168,18 +170,28 @@ static void checksums_see_the_last_byte(void **state) {
     }
 }
 
-static struct comparison compare(enum dtype dtype, int64_t count, const void *output,
-                                 const void *reference) {
+static struct comparison compare_tensor(const struct planned_tensor *tensor, const void *output,
+                                        const void *reference, const void *magnitudes) {
     struct error error = {0};
     struct comparison found;
-    const struct planned_tensor tensor = one_row(dtype, count);
-    const struct compared compared = {.output = place(output, (size_t)tensor.bytes),
-                                      .tensor = &tensor,
-                                      .reference = place(reference, (size_t)count * 8)};
+    const size_t bytes = (size_t)tensor->elements * 8;
+    const struct compared compared = {.output = place(output, (size_t)tensor->bytes),
+                                      .tensor = tensor,
+                                      .reference = place(reference, bytes),
+                                      .magnitudes =
+                                          magnitudes != NULL ? place(magnitudes, bytes) : 0};
     must(comparator_compare(fixture.comparator, &compared, 1, &found, &error), &error);
     fixture.device->backend->memory_free(fixture.device, compared.output);
     fixture.device->backend->memory_free(fixture.device, compared.reference);
+    if (magnitudes != NULL)
+        fixture.device->backend->memory_free(fixture.device, compared.magnitudes);
     return found;
+}
+
+static struct comparison compare(enum dtype dtype, int64_t count, const void *output,
+                                 const void *reference) {
+    const struct planned_tensor tensor = one_row(dtype, count);
+    return compare_tensor(&tensor, output, reference, NULL);
 }
 
 static void i64_are_compared_exactly(void **state) {
@@ -229,6 +241,114 @@ static void a_true_that_is_not_1_differs(void **state) {
     assert_float_equal(compare(DTYPE_BOOL, 3, bad, numbers).errors.max_absolute, 1, 0);
 }
 
+/* ---- long rows, which several warps compare ---- */
+
+enum { LONG_MAX = 3 * 5000 };
+
+struct long_rows {
+    struct planned_tensor tensor;
+    float output[LONG_MAX];
+    double reference[LONG_MAX], magnitudes[LONG_MAX];
+};
+
+/* Rows of different norms and errors, with 0.5 + 0.01 |reference| + 0.25 as limits. */
+static void fill_long_rows(struct long_rows *it, int rows, int row) {
+    it->tensor = one_row(DTYPE_F32, (int64_t)rows * row);
+    it->tensor.row = row;
+    it->tensor.tolerance = (struct tolerance){
+        .given = true, .relative = 0.01, .absolute = 0.5, .magnitude = 0, .of_magnitude = 0.125};
+    for (int i = 0; i < rows * row; i++) {
+        it->reference[i] = (1 + i / row) * (i % 7 - 3);
+        it->output[i] = (float)it->reference[i] + (float)(i % 5) / 64;
+        it->magnitudes[i] = 2;
+    }
+}
+
+static void expect(double found, double wanted) {
+    assert_float_equal(found, wanted, 1e-12 * fabs(wanted));
+}
+
+/* Compares on the host, by the definitions in compare.h. */
+static void check_long_rows(const struct long_rows *it) {
+    struct comparison found =
+        compare_tensor(&it->tensor, it->output, it->reference, it->magnitudes);
+    const int64_t row = it->tensor.row, count = it->tensor.elements;
+    double errors = 0, squares = 0, limits = 0, fourths = 0, worst = 0, worst_limit = 0;
+    int64_t outside = 0, not_zero = 0, small = 0;
+    for (int64_t r = 0; r < count / row; r++) {
+        double of_errors = 0, of_squares = 0, of_limits = 0;
+        for (int64_t i = r * row; i < (r + 1) * row; i++) {
+            const double wanted = it->reference[i], error = fabs(it->output[i] - wanted);
+            const double limit = 0.5 + 0.01 * fabs(wanted) + 0.125 * it->magnitudes[i];
+            of_errors += error * error;
+            of_squares += wanted * wanted;
+            of_limits += limit * limit;
+            outside += error > limit;
+            not_zero += it->output[i] != 0;
+            small += it->magnitudes[i] < fabs(wanted);
+        }
+        worst = fmax(worst, sqrt(of_errors / of_squares));
+        worst_limit = fmax(worst_limit, sqrt(of_limits / of_squares));
+        errors += of_errors;
+        squares += of_squares;
+        limits += of_limits;
+        fourths += of_squares * of_squares;
+    }
+    assert_int_equal(found.elements, count);
+    assert_int_equal(found.outside, outside);
+    assert_int_equal(found.not_zero, not_zero);
+    assert_int_equal(found.small_magnitudes, small);
+    expect(found.errors.relative_l2, sqrt(errors / squares));
+    expect(found.errors.row_relative_l2, worst);
+    expect(found.limits.relative_l2, sqrt(limits / squares));
+    expect(found.limits.row_relative_l2, worst_limit);
+    expect(found.reference_l2, sqrt(squares));
+    expect(found.effective_rows, squares * squares / fourths);
+}
+
+/* Whatever the number of parts, and with a large error at either end of each. */
+static void long_rows_are_compared_as_one(void **state) {
+    (void)state;
+    static const int lengths[] = {1, 1023, 2047, 2048, 2049, 3071, 3073, 5000};
+    static struct long_rows it;
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int rows = 1; rows <= 3; rows += 2) {
+            const int part = (lengths[l] + 1) / 2;
+            fill_long_rows(&it, rows, lengths[l]);
+            check_long_rows(&it);
+            for (int end = 0; end < 2 && part > 1; end++) {
+                fill_long_rows(&it, rows, lengths[l]);
+                it.output[part - end] += 100;
+                check_long_rows(&it);
+            }
+        }
+}
+
+/* The sums of an earlier comparison are in memory: a later one is not to use them. */
+static void long_rows_do_not_share_sums(void **state) {
+    (void)state;
+    static struct long_rows it;
+    fill_long_rows(&it, 3, 5000);
+    for (int i = 0; i < LONG_MAX; i++)
+        it.output[i] += 1000;
+    check_long_rows(&it);
+    fill_long_rows(&it, 1, 2049);
+    check_long_rows(&it);
+}
+
+/* One warp for each of the largest tensors of one dimension took most of a trial's time. */
+static void long_rows_are_spread_over_the_grid(void **state) {
+    (void)state;
+    enum { LENGTH = 1 << 18, OF_A_BLOCK = 8 * 1024 };
+    float *output = xcalloc(LENGTH, sizeof *output);
+    double *reference = xcalloc(LENGTH, sizeof *reference);
+    emulated_sample_clusters(fixture.device, 1);
+    assert_int_equal(compare(DTYPE_F32, LENGTH, output, reference).elements, OF_A_BLOCK);
+    emulated_sample_clusters(fixture.device, 0);
+    free(output);
+    free(reference);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_uniform),
@@ -240,6 +360,9 @@ int main(void) {
         cmocka_unit_test(i64_are_compared_exactly),
         cmocka_unit_test(bytes_are_compared_as_their_dtype),
         cmocka_unit_test(a_true_that_is_not_1_differs),
+        cmocka_unit_test(long_rows_are_compared_as_one),
+        cmocka_unit_test(long_rows_do_not_share_sums),
+        cmocka_unit_test(long_rows_are_spread_over_the_grid),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

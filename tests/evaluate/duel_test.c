@@ -273,6 +273,55 @@ static void no_case_may_be_much_slower(void **state) {
 
 static int readings, throttled_readings;
 
+/* ---- slow calls ---- */
+
+/* Runs one round of each case with settled sides, 1 % apart; returns the GPU time. */
+static double round_of_slow_calls(const double *call_us, int cases, struct duel_outcome *outcome) {
+    struct duel_settings settings = default_settings;
+    char reason[REASON_SIZE];
+    settings.settle_us = DUEL_SETTLE_US;
+    random_seed(&script.random, 1, 3);
+    struct duel *duel = duel_new(&settings, cases);
+    for (int c = 0; c < cases; c++) {
+        struct device_graph slow = {.us = 1.01 * call_us[c], .scatter = 0.0006};
+        struct device_graph fast = {.us = call_us[c], .scatter = 0.0006};
+        const struct duel_sampler samplers[DUEL_SIDES] = {sampler(&slow), sampler(&fast)};
+        assert_int_equal(duel_round(duel, c, samplers, 4, reason), VERDICT_OK);
+    }
+    assert_true(duel_decide(duel, outcome));
+    const double gpu_us = duel_gpu_us(duel);
+    duel_free(duel);
+    return gpu_us;
+}
+
+/* Eager PyTorch on 65,536 bodies takes 0.2 s a call; ten blocks of it took two minutes a round. */
+static void slow_calls_have_fewer_blocks(void **state) {
+    (void)state;
+    static const double call_us[] = {60, 2e3, 10e3, 40e3, 200e3};
+    struct duel_outcome outcome;
+    for (int i = 0; i < 5; i++) {
+        const double gpu_us = round_of_slow_calls(&call_us[i], 1, &outcome);
+        const double least_us = DUEL_BLOCKS_MIN * 4 * 2 * 4 * 1.01 * call_us[i];
+        assert_int_equal(outcome.result, DUEL_WON);
+        assert_in_range(outcome.blocks, DUEL_BLOCKS_MIN, 10);
+        assert_true(call_us[i] > 10e3 || outcome.blocks == 10);
+        assert_true(gpu_us < fmax(1.1 * DUEL_ROUND_US, 1.2 * least_us));
+    }
+}
+
+/* The mean over cases is of blocks that all have. */
+static void cases_may_have_different_numbers_of_blocks(void **state) {
+    (void)state;
+    static const double call_us[] = {60, 200e3}, reversed[] = {200e3, 60};
+    struct duel_outcome outcome;
+    for (int i = 0; i < 2; i++) {
+        round_of_slow_calls(i == 0 ? call_us : reversed, 2, &outcome);
+        assert_int_equal(outcome.blocks, DUEL_BLOCKS_MIN);
+        assert_int_equal(outcome.result, DUEL_WON);
+        assert_true(fabs(outcome.ratio - 1 / 1.01) < 0.002);
+    }
+}
+
 static void read_script(void *context, struct nvml_state *state) {
     (void)context;
     *state = (struct nvml_state){.sm_mhz = 1980, .memory_mhz = 3201, .temperature_c = 40};
@@ -333,6 +382,8 @@ int main(void) {
         cmocka_unit_test(cases_have_equal_weight),
         cmocka_unit_test(weights_decide),
         cmocka_unit_test(no_case_may_be_much_slower),
+        cmocka_unit_test(slow_calls_have_fewer_blocks),
+        cmocka_unit_test(cases_may_have_different_numbers_of_blocks),
         cmocka_unit_test(throttled_round_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

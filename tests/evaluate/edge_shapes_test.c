@@ -38,10 +38,10 @@ static void release(struct edge_case *derived) {
     template_free(derived->template);
 }
 
-/* B, H, H_KV, S, S_KV, D, CAUSAL, BF16, BSHD, LSE, SCALE, GAP */
+/* B, H, H_KV, S, S_KV, D, CAUSAL, BF16, BSHD, LSE, SCALE, GAP, DV; and without the rest. */
 static const struct shape attention[] = {
-    {{2, 8, 2, 512, 512, 64, 0, 0, 1, 1, 0, 8}},
-    {{2, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0, 0}},
+    {{2, 8, 2, 512, 512, 64, 0, 0, 1, 1, 0, 8, 64}},
+    {{2, 8, 8, 512, 512, 64, 1, 0, 0, 0, 0, 0, 64}},
 };
 
 static int64_t size(const struct template *edges, int c, const char *name) {

@@ -3,15 +3,17 @@
  * the CPU reference for the kernel, its results rounded to the outputs' dtypes, and for the
  * reference on the GPU. This must pass; with WRONG=1 in the environment the last element of each
  * output is wrong, and check.c must report it; with WRONG_REFERENCE=1 that of the reference on the
- * GPU.
+ * GPU. Setup does nothing: it is for templates whose shapes here have none of its inputs.
  */
 #define kernel_launch          unused_launch /* those in cases.h are not called */
 #define kernel_launch_verified unused_launch_verified
 #define kernel_gpu_reference   unused_gpu_reference
+#define kernel_gpu_setup       unused_gpu_setup
 #include "cases.h"
 #undef kernel_launch
 #undef kernel_launch_verified
 #undef kernel_gpu_reference
+#undef kernel_gpu_setup
 
 #include <stdlib.h>
 
@@ -21,6 +23,11 @@ static int kernel_launch_verified(const int64_t *dimensions, void *const *tensor
                                   int64_t workspace_bytes, cudaStream_t stream);
 static int kernel_gpu_reference(const int64_t *dimensions, void *const *tensors, void *workspace,
                                 int64_t workspace_bytes, cudaStream_t stream);
+
+static int kernel_gpu_setup(const int64_t *dimensions, void *const *tensors, cudaStream_t stream) {
+    (void)dimensions, (void)tensors, (void)stream, (void)unused_gpu_setup;
+    return 0;
+}
 
 static cudaError_t allocate(void **memory, size_t bytes) {
     *memory = malloc(bytes);

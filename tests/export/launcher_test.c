@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-enum { RECORDS_MAX = 1100, RECORD_ARGUMENTS = 32 };
+enum { RECORDS_MAX = 1100, RECORD_ARGUMENTS = 36 };
 
 /* A recorded launch; the fake's source below has the same declaration. */
 struct replay_target {
@@ -42,7 +42,7 @@ static const char fake_source[] =
     "#include <string.h>\n"
     "#include <threads.h>\n"
     "struct record { const void *code; const char *name; unsigned grid[3], block[3];\n"
-    "                size_t smem_bytes; uint64_t arguments[32]; int opted_in, early, "
+    "                size_t smem_bytes; uint64_t arguments[36]; int opted_in, early, "
     "cooperative; };\n"
     "struct { int current, capturing, fail_with, fail_to_get, capability, loads,\n"
     "         record_count; struct record records[1100]; } fake;\n"
@@ -281,7 +281,7 @@ static void fake_tensors(const struct template *template, void *tensors[WORDS_MA
     int index = 0;
     memset(tensors, 0, WORDS_MAX * sizeof *tensors);
     for (int t = 0; t < template->tensor_count; t++)
-        if (template->tensors[t].role != ROLE_WORKSPACE)
+        if (template->tensors[t].role != ROLE_WORKSPACE && template->tensors[t].role != ROLE_SETUP)
             tensors[index++] = (void *)((uintptr_t)(t + 1) << 40);
 }
 
@@ -581,7 +581,8 @@ static void check_strides(const char *folder, const char *name) {
         example_new(name, "[{\"B\": 2, \"H\": 6, \"H_KV\": 2, \"S\": 7, \"S_KV\": 40, \"D\": 64}]");
     struct shape packed = example->template->cases[0];
     struct shape gaps = packed;
-    int64_t *strides = (int64_t *)&tensors[6]; /* after q, k, v, o, lse, sinks */
+    int64_t *strides =
+        (int64_t *)&tensors[8]; /* after q, k, v, o, lse, sinks, cu_seqlens_q, cu_seqlens_k */
     for (int d = 0; d < example->template->dimension_count; d++) {
         if (strcmp(example->template->dimensions[d].name, "BSHD") == 0)
             gaps.values[d] = 1;

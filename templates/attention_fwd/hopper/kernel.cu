@@ -7,6 +7,8 @@
 //   Q and O; K and V are described by their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
+//   VARLEN: there is one batch, and sequence b has its rows cu_seqlens[b] to cu_seqlens[b + 1]; S
+//   and S_KV are then its own numbers of rows, and LSE is [H, total].
 //
 // A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
 // split. TMA loads key tiles of BLOCK_N into two circular buffers (pipelines), one for K and one
@@ -20,9 +22,9 @@
 #include "lib/integer.cuh"
 #include "lib/math.cuh"
 #include "lib/pipeline.cuh"
+#include "lib/sequences.cuh"
 #include "lib/smem.cuh"
 #include "lib/softmax.cuh"
-#include "lib/strides.cuh"
 #include "lib/warp.cuh"
 
 // ---- Genes ----
@@ -31,12 +33,14 @@
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
     !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
-    !defined(Q_SMEM) || !defined(MULTICAST) || !defined(CAUSAL) || !defined(BF16)
+    !defined(Q_SMEM) || !defined(MULTICAST) || !defined(CAUSAL) || !defined(BF16) ||               \
+    !defined(VARLEN)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
+constexpr bool varlen = VARLEN;                 // sequences of different lengths, packed
 using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
 constexpr int block_m = BLOCK_M;                // queries per tile
 constexpr int block_n = BLOCK_N;                // keys per tile
@@ -46,12 +50,13 @@ constexpr int v_stages = V_STAGES;   // pipeline stages of V
 constexpr bool q_in_smem = Q_SMEM;  // Q is an operand in shared memory, not in registers
 constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issue the TMA loads
 constexpr bool producer_warpgroup =
-    PRODUCER == PRODUCER_WARPGROUP;  // a whole producer warpgroup, which releases registers
-constexpr bool overlap = OVERLAP;    // QK^T of a tile runs beside PV of the previous tile
-constexpr bool softmax_turns = TURNS == 1; // ping-pong: consumer warpgroups alternate in the softmax,
-constexpr bool gemm_turns = TURNS == 2;    // or in issuing their products
-constexpr int kv_splits = KV_SPLITS; // split-KV: blocks of a cluster that split the keys
-constexpr int multicast = MULTICAST; // blocks of a cluster that load each tile together, for all
+    PRODUCER == PRODUCER_WARPGROUP; // a whole producer warpgroup, which releases registers
+constexpr bool overlap = OVERLAP;   // QK^T of a tile runs beside PV of the previous tile
+constexpr bool softmax_turns =
+    TURNS == 1;                         // ping-pong: consumer warpgroups alternate in the softmax,
+constexpr bool gemm_turns = TURNS == 2; // or in issuing their products
+constexpr int kv_splits = KV_SPLITS;    // split-KV: blocks of a cluster that split the keys
+constexpr int multicast = MULTICAST;    // blocks of a cluster that load each tile together, for all
 constexpr bool lazy_rescale =
     LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
 constexpr bool optimistic =
@@ -164,16 +169,24 @@ struct thread_coords {
 
 // Kernel parameters. The `inverse` fields are reciprocals for divide().
 struct kernel_params {
-    int S, S_KV, batches, heads;
-    int x_inverse, y_inverse;      // of the virtual grid in which work units are numbered
-    int heads_per_kv_head_inverse; // of H / H_KV
-    float scale;                   // softmax scale times log2(e)
+    int S, S_KV, sequences, heads; // with VARLEN S and S_KV are the most of a sequence
+    int rows; // queries in a batch of the tensors: S, with VARLEN those of all sequences
+    const int *cu_seqlens_q, *cu_seqlens_k; // null without VARLEN
+    int x_inverse, y_inverse;               // of the virtual grid in which work units are numbered
+    int heads_per_kv_head_inverse;          // of H / H_KV
+    float scale;                            // softmax scale times log2(e)
     strides q, o;
 };
 
 struct work_unit {
-    int batch, head, kv_head, first_row;
-    int first_tile, end_tile; // key tiles of the split; empty if equal
+    int head, kv_head, first_row;
+    int batch, S, S_KV;         // the sequence's batch of the tensors, queries and keys
+    int first_query, first_key; // its first rows in the batch: 0 without VARLEN
+    int first_tile, end_tile;   // key tiles of the split; empty if equal
+
+    DEVICE bool is_behind_end() const { // of its sequence
+        return first_row >= S;
+    }
 };
 
 // The number of keys visible to at least one row before `row_end`.
@@ -188,7 +201,8 @@ DEVICE int query_tiles(int S) {
 }
 
 // Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
-// query tiles, which have most keys, are scheduled first.
+// query tiles, which have most keys, are scheduled first. There are as many units for each sequence
+// as the longest has; those behind the end of another have no key tiles.
 DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
     const int tiles_m = query_tiles(params.S);
@@ -196,16 +210,22 @@ DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
         const int row_id = divide(work_index, params.x_inverse);
         x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
         z = divide(row_id, params.y_inverse);
-        y = row_id - z * (tiles_first ? params.heads : params.batches);
+        y = row_id - z * (tiles_first ? params.heads : params.sequences);
     }
-    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
+    const int head = tiles_first ? y : x, sequence = tiles_first ? z : y,
+              part = tiles_first ? x : z;
+    const sequence_rows queries = rows_of_sequence<varlen>(sequence, params.cu_seqlens_q, params.S),
+                        keys = rows_of_sequence<varlen>(sequence, params.cu_seqlens_k, params.S_KV);
     const int kv_head = divide(head, params.heads_per_kv_head_inverse);
     const int m_tile = part / kv_splits, split = part % kv_splits;
     const int first_row = (causal ? tiles_m - 1 - m_tile : m_tile) * block_m;
-    const int row_end = min(first_row + block_m, params.S);
-    const int tiles = ceil_div(visible_keys(row_end, params.S, params.S_KV), block_n);
+    const int row_end = min(first_row + block_m, queries.count);
+    const bool has_rows = !varlen || first_row < queries.count;
+    const int tiles =
+        has_rows ? ceil_div(visible_keys(row_end, queries.count, keys.count), block_n) : 0;
     const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
-    return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
+    return {head,       kv_head,       first_row,  queries.batch, queries.count,
+            keys.count, queries.first, keys.first, first_tile,    min(first_tile + share, tiles)};
 }
 
 // Tile scheduler of persistent blocks: in each round every block gets one work unit. If
@@ -236,8 +256,8 @@ struct mainloop_state {
     int row;          // the thread's row g
     int S, S_KV;
 
-    DEVICE void init(const work_unit &work, const thread_coords &thread, int S_, int S_KV_) {
-        S = S_, S_KV = S_KV_;
+    DEVICE void init(const work_unit &work, const thread_coords &thread) {
+        S = work.S, S_KV = work.S_KV;
         const int first_row = work.first_row + thread.first_row;
         row = first_row + thread.warp_row + thread.g;
         tile = work.first_tile + thread.set;
@@ -460,14 +480,19 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
     attention_fwd_hopper(const __grid_constant__ tensor_map q_map,
                          const __grid_constant__ tensor_map k_map,
                          const __grid_constant__ tensor_map v_map,
-                         const element *__restrict__ q_gmem, element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
-                         int batches, int heads, int x_inverse, int y_inverse,
+                         const element *__restrict__ q_gmem, element *__restrict__ o,
+                         float *__restrict__ lse, const int *__restrict__ cu_seqlens_q,
+                         const int *__restrict__ cu_seqlens_k, int S, int S_KV, int sequences,
+                         int total_rows, int heads, int x_inverse, int y_inverse,
                          int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
                          int q_row, u32 o_batch, u32 o_head, int o_row) {
     const kernel_params params{S,
                                S_KV,
-                               batches,
+                               sequences,
                                heads,
+                               total_rows,
+                               cu_seqlens_q,
+                               cu_seqlens_k,
                                x_inverse,
                                y_inverse,
                                heads_per_kv_head_inverse,
@@ -475,7 +500,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                {q_batch, q_head, q_row},
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
-    const int work_units = persistent ? batches * heads * query_tiles(S) : 1;
+    const int work_units = persistent ? sequences * heads * query_tiles(S) : 1;
     init_barriers();
     if constexpr (kv_splits > 1 || multicast > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
@@ -506,9 +531,15 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         const work_unit work = q.next;
         scheduler.advance();
         q.find_next(scheduler.work_index, work_units);
-        element *o_gmem = o + params.o.to_head(work.batch, work.head);
-        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
-                           S; // index of the head's first query in LSE
+        if constexpr (varlen && kv_splits == 1)
+            if (work.is_behind_end()) {
+                q.load_next();
+                continue;
+            }
+        element *o_gmem =
+            o + to_sequence<varlen>(params.o, work.batch, work.head, work.first_query);
+        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) * params.rows +
+                           work.first_query; // index of the first query in LSE
         inline_producer producer{
             {q_map, k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         o_accumulators o_rmem = {};
@@ -516,7 +547,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         producer.loader.init(work);
         producer.issue_q();
         producer.issue_k(work.first_tile), producer.issue_v(work.first_tile);
-        state.init(work, thread, S, S_KV);
+        state.init(work, thread);
         (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q, state, producer, params,
                                                    thread);
         if (causal)

@@ -97,15 +97,15 @@ struct tma_loader {
                                    map, full, i * 64, next_tile * block_n + first, work.kv_head,
                                    work.batch);
             else
-                tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
-                         work.kv_head, work.batch);
+                tma_load(stage_smem + i * panel_bytes, map, full, i * 64,
+                         work.first_key + next_tile * block_n, work.kv_head, work.batch);
         state.advance(1);
         ++next_tile;
     }
 
     // Queries past the end are zeros.
     DEVICE void load_q(const work_unit &work) {
-        if constexpr (!q_in_smem)
+        if (!q_in_smem || (varlen && kv_splits == 1 && work.is_behind_end()))
             return;
         const u32 full = q_full_barrier();
         mbarrier_wait(empty_barrier(full), q.phase ^ 1);
@@ -113,7 +113,7 @@ struct tma_loader {
 #pragma unroll
         for (int i = 0; i < groups_m * panels; ++i)
             tma_load(q_group_smem(0) + i * q_panel_bytes, q_map, full, i % panels * 64,
-                     work.first_row + i / panels * group_rows, work.head, work.batch);
+                     work.first_query + work.first_row + i / panels * group_rows, work.head, work.batch);
         q.advance(1);
     }
     DEVICE void load_k(const work_unit &work) {

@@ -95,14 +95,14 @@ DEVICE void join_sinks(o_float_fragments &o_rmem, row_state &rows, int head,
     }
 }
 
-// Offset of a query's row in O, and its index in the packed tensors that have one element or pair
-// per query.
+// Offset of a query's row in O, and its index in the tensors that have one element or pair per
+// query: LSE and the workspaces. `row` counts from the begin of a batch of O.
 DEVICE i64 o_row_offset(int batch, int head, int row, const kernel_params &params) {
     return params.o.to_head(batch, head) + multiply_wide(row, params.o.row);
 }
 
 DEVICE i64 row_index(int batch, int head, int row, const kernel_params &params) {
-    return static_cast<i64>(batch * params.heads + head) * params.S + row;
+    return static_cast<i64>(batch * params.heads + head) * params.rows + row;
 }
 
 // Writes the warp's rows within the tensor: O divided by l, or zeros where l is zero; and LSE.
@@ -113,12 +113,13 @@ DEVICE void store_o(element *o, float *lse, const o_float_fragments &o_rmem, con
     for (int i = 0; i < m_tiles * 2; ++i) {
         const int m = i / 2, h = i % 2,
                   row = work.first_row + thread.first_row + m * 16 + h * 8 + thread.g;
-        if (row >= params.S)
+        if (row >= work.S)
             continue;
         const float row_sum = rows.row_sum[m][h], inverse = inverse_row_sum(row_sum);
-        element *row_gmem = o + o_row_offset(work.batch, work.head, row, params) + thread.t * 2;
+        element *row_gmem =
+            o + o_row_offset(work.batch, work.head, work.first_query + row, params) + thread.t * 2;
         if (lse && thread.t == 0)
-            lse[row_index(work.batch, work.head, row, params)] =
+            lse[row_index(work.batch, work.head, work.first_query + row, params)] =
                 log_sum_exp(rows.row_max[m][h], row_sum, params.scale);
 #pragma unroll
         for (int d = 0; d < d_tiles; ++d)

@@ -7,7 +7,9 @@
 //   query i sees key j only if j <= i + S_KV - S (the last query sees the last key). WINDOW: only
 //   if i + S_KV - S - j < WINDOW, unless it is 0. SOFT_CAP c, unless it is 0: the scaled score s
 //   becomes c * tanh(s / c). SINKS: one more score per head, of a key without value. A query that
-//   sees no key gives a row of zeros, and minus infinity for LSE.
+//   sees no key gives a row of zeros, and minus infinity for LSE. VARLEN: there is one batch, and
+//   sequence b has its rows cu_seqlens[b] to cu_seqlens[b + 1]; S and S_KV are then its own numbers
+//   of rows, and LSE is [H, total].
 //
 // A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
 // split. The mainloop iterates over key tiles of BLOCK_N and keeps, for each query, the running
@@ -22,9 +24,9 @@
 #include "lib/math.cuh"
 #include "lib/mma.cuh"
 #include "lib/pdl.cuh"
+#include "lib/sequences.cuh"
 #include "lib/smem.cuh"
 #include "lib/softmax.cuh"
-#include "lib/strides.cuh"
 #include "lib/tile.cuh"
 #include "lib/tile_scheduler.cuh"
 #include "lib/warp.cuh"
@@ -38,7 +40,8 @@
     !defined(LAZY_RESCALE) || !defined(FAST_MATH) || !defined(UNROLL) || !defined(MIN_CTAS) ||     \
     !defined(MAX_REGISTERS) ||                                                                     \
     !defined(PERSISTENT) || !defined(ORDER) || !defined(D) || !defined(DV) || !defined(CAUSAL) ||  \
-    !defined(BF16) || !defined(WINDOW) || !defined(SOFT_CAP) || !defined(SINKS)
+    !defined(BF16) || !defined(WINDOW) || !defined(SOFT_CAP) || !defined(SINKS) ||                 \
+    !defined(VARLEN)
 #error "a gene or a specialised dimension is not defined: see template.json"
 #endif
 
@@ -48,6 +51,7 @@ constexpr bool causal = CAUSAL;
 constexpr int window = WINDOW;     // keys that a query sees up to its own position; 0: all
 constexpr int soft_cap = SOFT_CAP; // c of c * tanh(score / c); 0: none
 constexpr bool has_sinks = SINKS;
+constexpr bool varlen = VARLEN;                 // sequences of different lengths, packed
 using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
 constexpr int block_m = BLOCK_M;                // queries per tile
 constexpr int block_n = BLOCK_N;                // keys per tile
@@ -190,59 +194,8 @@ DEVICE float cap_scale(float given) {
     return soft_cap ? (given > 0 ? given : default_scale) / soft_cap : 0;
 }
 
-// Kernel parameters. The `inverse` fields are reciprocals for divide().
-struct kernel_params {
-    int S, S_KV, heads;
-    int heads_per_kv_head_inverse; // of H / H_KV
-    float scale;                   // softmax scale times log2(e)
-    float cap_scale;               // what scores are multiplied by before tanh, with a soft cap
-    const float *sinks;            // one per head, or null
-    strides q, k, v, o;
-    // The virtual grid in which work units are numbered, if persistent.
-    int work_units_x, work_units_y, x_inverse, y_inverse;
-};
-
-struct work_unit {
-    int batch, head, first_row, split;
-    int first_tile, end_tile; // key tiles of the split; empty if equal
-};
-
-// Decodes the block's work unit from blockIdx, or from the scheduler's index if persistent. The key
-// tiles visible to a query tile are divided into kv_splits equal parts. Under a causal mask the
-// last query tiles, which have most keys, are scheduled first, unless ORDER is reversed.
-DEVICE work_unit decode_work_unit(const tile_scheduler &work_units, const kernel_params &params) {
-    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    if constexpr (persistent) {
-        const int row_id = divide(work_units.work_index, params.x_inverse);
-        x = work_units.work_index - row_id * params.work_units_x;
-        z = divide(row_id, params.y_inverse);
-        y = row_id - z * params.work_units_y;
-    }
-    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
-    const int m_tile = part / kv_splits, split = part % kv_splits;
-    const int first_row =
-        (longest_first ? ceil_div(params.S, block_m) - 1 - m_tile : m_tile) * block_m;
-    const int last_row = min(first_row + block_m, params.S) - 1;
-    const int visible_keys =
-        causal ? max(min(params.S_KV, last_row + params.S_KV - params.S + 1), 0) : params.S_KV;
-    const int passed_keys = window ? max(first_row + params.S_KV - params.S - window + 1, 0) : 0;
-    const int passed_tiles = passed_keys / block_n; // hidden by the window
-    const int end_tile = ceil_div(visible_keys, block_n);
-    const int share = ceil_div(end_tile - passed_tiles, kv_splits);
-    const int first_tile = min(passed_tiles + split * share, end_tile);
-    return {batch, head, first_row, split, first_tile, min(first_tile + share, end_tile)};
-}
-
-// True if some query of the warp sees a key of the warp's slice of a tile: those of the tiles
-// between the window's first and the causal mask's last.
-DEVICE bool has_visible_keys(int tile, const work_unit &work, const kernel_params &params,
-                             const thread_coords &thread) {
-    const int position = work.first_row + thread.first_row + params.S_KV - params.S;
-    if (window && tile * block_n + thread.first_key + warp_keys <= position - window + 1)
-        return false;
-    return !causal || tile * block_n + thread.first_key <
-                          work.first_row + thread.first_row + warp_rows + params.S_KV - params.S;
-}
+// Work units: kernel_params, work_unit and decode_work_unit, has_visible_keys.
+#include "work_units.cuh"
 
 // ---- Steps ----
 
@@ -268,8 +221,8 @@ DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
     score_fragments s_rmem;
 #pragma unroll unroll
     for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
-        inject_pathologies(k_gmem, params.k.row, tile * block_n, params.S_KV);
-        const bool visible = has_visible_keys(tile, work, params, thread);
+        inject_pathologies(k_gmem, params.k.row, tile * block_n, work.S_KV);
+        const bool visible = has_visible_keys(tile, work, thread);
         if constexpr (copy_plain) {
             __syncthreads(); // the previous tile has been read and may be overwritten
             load_k(k_gmem, work, tile, params);
@@ -296,7 +249,7 @@ DEVICE void mainloop(o_fragments &o_rmem, row_state &rows, q_fragments &q_rmem,
         }
         if (visible) {
             cap_scores(s_rmem, params.cap_scale);
-            mask(s_rmem, tile, work, params, thread);
+            mask(s_rmem, tile, work, thread);
             online_softmax(s_rmem, rows, o_rmem, params.scale);
             pv_gemm(o_rmem, s_rmem, v_tile_smem(tile, work), thread);
         }
@@ -313,7 +266,7 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
     p_fragments p_rmem;
     if (work.first_tile == work.end_tile)
         return;
-    bool visible = has_visible_keys(work.first_tile, work, params, thread);
+    bool visible = has_visible_keys(work.first_tile, work, thread);
     cp_async_wait<copy_apart ? 2 * k_stages - 1 : k_stages - 1>();
     __syncthreads(); // Q and K of the first tile have arrived
     if (visible)
@@ -325,15 +278,15 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
     }
     if (visible) {
         cap_scores(s_rmem, params.cap_scale);
-        mask(s_rmem, work.first_tile, work, params, thread);
+        mask(s_rmem, work.first_tile, work, thread);
         online_softmax(s_rmem, rows, o_rmem, params.scale);
         pack_probabilities(p_rmem, s_rmem);
     }
 #pragma unroll unroll
     for (int tile = work.first_tile; tile < work.end_tile; ++tile) {
-        inject_pathologies(k_gmem, params.k.row, tile * block_n, params.S_KV);
+        inject_pathologies(k_gmem, params.k.row, tile * block_n, work.S_KV);
         const bool next_visible =
-            tile + 1 < work.end_tile && has_visible_keys(tile + 1, work, params, thread);
+            tile + 1 < work.end_tile && has_visible_keys(tile + 1, work, thread);
         cp_async_wait<copy_apart ? 2 * k_stages - 2 : k_stages - 2>();
         __syncthreads(); // the next K and (joint) V have arrived; K and the previous V have been
                          // read
@@ -351,7 +304,7 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
         }
         if (next_visible) {
             cap_scores(s_rmem, params.cap_scale);
-            mask(s_rmem, tile + 1, work, params, thread);
+            mask(s_rmem, tile + 1, work, thread);
             if (!window || visible) // without a window no hidden tile precedes a visible one
                 pv_mma(o_rmem, p_rmem, v_tile_smem(tile, work), thread);
             online_softmax(s_rmem, rows, o_rmem, params.scale);
@@ -384,15 +337,20 @@ DEVICE void mainloop_overlapped(o_fragments &o_rmem, row_state &rows, q_fragment
 extern "C" __global__ void BOUNDS CLUSTER
     attention_fwd(const element *__restrict__ q, const element *__restrict__ k,
                   const element *__restrict__ v, const float *__restrict__ sinks,
-                  element *__restrict__ o, float *__restrict__ lse, float *__restrict__ partial_o,
-                  float *__restrict__ partial_ml, u32 *__restrict__ counters, int S, int S_KV,
-                  int heads, int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
-                  int q_row, u32 k_batch, u32 k_head, int k_row, u32 v_batch, u32 v_head, int v_row,
+                  element *__restrict__ o, float *__restrict__ lse,
+                  const int *__restrict__ cu_seqlens_q, const int *__restrict__ cu_seqlens_k,
+                  float *__restrict__ partial_o, float *__restrict__ partial_ml,
+                  u32 *__restrict__ counters, int total_rows, int S, int S_KV, int heads,
+                  int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head, int q_row,
+                  u32 k_batch, u32 k_head, int k_row, u32 v_batch, u32 v_head, int v_row,
                   u32 o_batch, u32 o_head, int o_row, int work_units, int work_units_x,
                   int work_units_y, int x_inverse, int y_inverse) {
     const kernel_params params{S,
                                S_KV,
                                heads,
+                               total_rows,
+                               cu_seqlens_q,
+                               cu_seqlens_k,
                                heads_per_kv_head_inverse,
                                softmax_scale_log2(scale),
                                cap_scale(scale),
@@ -417,13 +375,19 @@ extern "C" __global__ void BOUNDS CLUSTER
             scheduler.prefetch_next_work();
         const work_unit work = decode_work_unit(scheduler, params);
         const int kv_head = divide(work.head, heads_per_kv_head_inverse);
-        const element *k_gmem = k + params.k.to_head(work.batch, kv_head);
-        const element *v_gmem = v + params.v.to_head(work.batch, kv_head);
+        if constexpr (varlen && !combine_in_cluster)
+            if (work.first_row >= work.S)
+                continue;
+        const element *k_gmem =
+            k + to_sequence<varlen>(params.k, work.batch, kv_head, work.first_key);
+        const element *v_gmem =
+            v + to_sequence<varlen>(params.v, work.batch, kv_head, work.first_key);
         q_fragments q_rmem;
         o_fragments o_rmem = {};
         row_state rows;
 
-        load_q(q_rmem, q + params.q.to_head(work.batch, work.head), work, params, thread);
+        load_q(q_rmem, q + to_sequence<varlen>(params.q, work.batch, work.head, work.first_query),
+               work, params, thread);
         load_prologue(k_gmem, v_gmem, work, params);
         if constexpr (overlap)
             mainloop_overlapped(o_rmem, rows, q_rmem, k_gmem, v_gmem, work, params, thread);
@@ -462,14 +426,28 @@ extern "C" __global__ void BOUNDS CLUSTER
 extern "C" __global__ void __launch_bounds__(256)
     attention_combine(const float *__restrict__ partial_o, const float *__restrict__ partial_ml,
                       const float *__restrict__ sinks, element *__restrict__ o,
-                      float *__restrict__ lse, int S, int heads, float scale, u32 o_batch,
-                      u32 o_head, int o_row) {
-    const kernel_params params{S,     0,  heads, 0,  softmax_scale_log2(scale), 0,
-                               sinks, {}, {},    {}, {o_batch, o_head, o_row}};
+                      float *__restrict__ lse, const int *__restrict__ cu_seqlens_q, int total_rows,
+                      int S, int heads, float scale, u32 o_batch, u32 o_head, int o_row) {
+    const kernel_params params{S,
+                               0,
+                               heads,
+                               total_rows,
+                               cu_seqlens_q,
+                               nullptr,
+                               0,
+                               softmax_scale_log2(scale),
+                               0,
+                               sinks,
+                               {},
+                               {},
+                               {},
+                               {o_batch, o_head, o_row}};
     constexpr int block_rows = 256 / row_threads; // some threads may be left over
     const int row = blockIdx.x * block_rows + threadIdx.x / row_threads;
+    const sequence_rows queries = rows_of_sequence<varlen>(blockIdx.z, cu_seqlens_q, S);
     if constexpr (combine_by_pdl)
         griddepcontrol_wait(); // all splits have been written to the workspace
-    if (row < S && (256 % row_threads == 0 || threadIdx.x < block_rows * row_threads))
-        combine_row(partial_o, partial_ml, o, lse, blockIdx.z, blockIdx.y, row, params);
+    if (row < queries.count && (256 % row_threads == 0 || threadIdx.x < block_rows * row_threads))
+        combine_row(partial_o, partial_ml, o, lse, queries.batch, blockIdx.y, queries.first + row,
+                    params);
 }

@@ -16,14 +16,14 @@ DEVICE void load_k(const element *k_gmem, const work_unit &work, int tile,
                    const kernel_params &params) {
     if (tile < work.end_tile)
         k_tile::load<kv_load_mode>(k_tile_smem(tile, work), k_gmem, params.k.row, tile * block_n,
-                                   params.S_KV);
+                                   work.S_KV);
 }
 
 DEVICE void load_v(const element *v_gmem, const work_unit &work, int tile,
                    const kernel_params &params) {
     if (tile < work.end_tile)
         v_tile::load<kv_load_mode>(v_tile_smem(tile, work), v_gmem, params.v.row, tile * block_n,
-                                   params.S_KV);
+                                   work.S_KV);
 }
 
 // Loads the queries to registers or to shared memory. A work unit without keys must not issue a
@@ -35,13 +35,12 @@ DEVICE void load_q(q_fragments &q_rmem, const element *q_gmem, const work_unit &
     if constexpr (!q_in_registers) {
         constexpr load_mode mode = copy_plain ? load_mode::through_registers : load_mode::async_16;
         q_tile::load<mode>(smem_address(smem) + q_smem, q_gmem, params.q.row, work.first_row,
-                           params.S);
+                           work.S);
     } else {
 #pragma unroll
         for (int i = 0; i < m_tiles * k_steps; ++i)
             load_a_gmem(q_rmem[i / k_steps][i % k_steps], q_gmem, params.q.row,
-                        work.first_row + thread.first_row + i / k_steps * 16, params.S,
-                        i % k_steps);
+                        work.first_row + thread.first_row + i / k_steps * 16, work.S, i % k_steps);
     }
 }
 

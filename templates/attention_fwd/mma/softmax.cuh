@@ -14,13 +14,13 @@ DEVICE void cap_scores(score_fragments &s_rmem, float cap_scale) {
 // Sets the scores of keys past the end, and of keys that the causal mask or the window hides, to
 // minus infinity. Most tiles need no mask.
 DEVICE void mask(score_fragments &s_rmem, int tile, const work_unit &work,
-                 const kernel_params &params, const thread_coords &thread) {
+                 const thread_coords &thread) {
     const int first_row = work.first_row + thread.first_row,
               first_key = tile * block_n + thread.first_key;
     const int unmasked_end = // end of the keys visible to all queries of the warp
-        causal ? min(params.S_KV, first_row + params.S_KV - params.S + 1) : params.S_KV;
+        causal ? min(work.S_KV, first_row + work.S_KV - work.S + 1) : work.S_KV;
     const int unmasked_begin =
-        window ? first_row + warp_rows + params.S_KV - params.S - window : first_key;
+        window ? first_row + warp_rows + work.S_KV - work.S - window : first_key;
     if (first_key + warp_keys <= unmasked_end && first_key >= unmasked_begin)
         return;
 #pragma unroll
@@ -28,13 +28,11 @@ DEVICE void mask(score_fragments &s_rmem, int tile, const work_unit &work,
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             const int row = first_row + m * 16 + thread.g + i / 2 * 8;
-            const int end =
-                causal ? min(params.S_KV, row + params.S_KV - params.S + 1) : params.S_KV;
+            const int end = causal ? min(work.S_KV, row + work.S_KV - work.S + 1) : work.S_KV;
             const int visible = end - (first_key + thread.t * 2 + i % 2);
             const int passed = // keys before the window
-                window
-                    ? row + params.S_KV - params.S - window + 1 - (first_key + thread.t * 2 + i % 2)
-                    : 0;
+                window ? row + work.S_KV - work.S - window + 1 - (first_key + thread.t * 2 + i % 2)
+                       : 0;
 #pragma unroll
             for (int n = 0; n < n_tiles; ++n)
                 if (n * 8 >= visible || (window && n * 8 < passed))

@@ -11,8 +11,10 @@ DEVICE void store_partial(float *partial_o, float *partial_ml, const o_float_fra
     for (int i = 0; i < m_tiles * 2; ++i) {
         const int m = i / 2, h = i % 2,
                   row = work.first_row + thread.first_row + m * 16 + h * 8 + thread.g;
-        const i64 row_id = row_index(work.batch, work.head, row, params) * kv_splits + work.split;
-        if (row >= params.S)
+        const i64 row_id =
+            row_index(work.batch, work.head, work.first_query + row, params) * kv_splits +
+            work.split;
+        if (row >= work.S)
             continue;
         if (thread.t == 0)
             reinterpret_cast<float2 *>(partial_ml)[row_id] = {rows.row_max[m][h],
@@ -72,7 +74,7 @@ DEVICE void combine_row(const float *partial_o, const float *partial_ml, element
 
 // The counter of the blocks that share a query tile; counter 0 belongs to the tile scheduler.
 DEVICE u32 *split_counter(u32 *counters, const work_unit &work, const kernel_params &params) {
-    return counters + 1 + (work.batch * params.heads + work.head) * ceil_div(params.S, block_m) +
+    return counters + 1 + (work.sequence * params.heads + work.head) * ceil_div(params.S, block_m) +
            work.first_row / block_m;
 }
 
@@ -80,12 +82,13 @@ DEVICE u32 *split_counter(u32 *counters, const work_unit &work, const kernel_par
 DEVICE void combine_tile(const float *partial_o, const float *partial_ml, element *o, float *lse,
                          const work_unit &work, const kernel_params &params) {
     constexpr int pass_rows = threads / row_threads; // some threads may be left over
-    const int end = min(work.first_row + block_m, params.S);
+    const int end = min(work.first_row + block_m, work.S);
     if (threads % row_threads != 0 && threadIdx.x >= pass_rows * row_threads)
         return;
 #pragma unroll 1
     for (int row = work.first_row + threadIdx.x / row_threads; row < end; row += pass_rows)
-        combine_row(partial_o, partial_ml, o, lse, work.batch, work.head, row, params);
+        combine_row(partial_o, partial_ml, o, lse, work.batch, work.head, work.first_query + row,
+                    params);
 }
 
 // ---- within a cluster ----
@@ -151,14 +154,15 @@ DEVICE void reduce_rows_and_store(element *o, float *lse, float (&o_rmem)[owned_
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = work.first_row + thread.first_row + m * 16 + h * 8 + thread.g;
-        if (row >= params.S)
+        if (row >= work.S)
             continue;
         const finished_row end = finish_row(row_max[h], row_sum[h], work.head, params);
         const float inverse = end.factor;
-        element *row_gmem = o + o_row_offset(work.batch, work.head, row, params) +
+        element *row_gmem = o +
+                            o_row_offset(work.batch, work.head, work.first_query + row, params) +
                             work.split * owned_tiles * 8 + thread.t * 2;
         if (lse && work.split == 0 && thread.t == 0)
-            lse[row_index(work.batch, work.head, row, params)] =
+            lse[row_index(work.batch, work.head, work.first_query + row, params)] =
                 log_sum_exp(end.row_max, end.row_sum, end.scale);
 #pragma unroll
         for (int d = 0; d < owned_tiles; ++d)

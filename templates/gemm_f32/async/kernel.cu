@@ -4,13 +4,13 @@
 //
 // A block computes a tile of C, a thread a register tile of it. Tiles of A and B come to shared
 // memory by asynchronous copies, STAGES - 1 ahead of the multiplication, and from there to
-// registers one step of the sum ahead. SPLITS blocks may share the sum of a tile; a second kernel
-// then adds their parts. README.md has the data flow.
+// registers one step of the sum ahead. Blocks may share the sum of a tile, SPLITS of them, or with
+// SCHEDULE stream_k as many as makes the shares of all blocks equal; a second kernel then adds
+// their parts. README.md has the data flow.
 
 #include "lib/cp_async.cuh"
 #include "lib/pdl.cuh"
 #include "lib/smem.cuh"
-#include "lib/tile_order.cuh"
 #include "lib/types.cuh"
 #include "lib/vector.cuh"
 
@@ -18,7 +18,8 @@
 
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(BLOCK_K) || !defined(THREAD_M) ||           \
     !defined(THREAD_N) || !defined(LANES_M) || !defined(STAGES) || !defined(UNROLL) ||             \
-    !defined(GROUP) || !defined(SPLITS) || !defined(COMBINE) || !defined(MIN_CTAS)
+    !defined(ORDER) || !defined(GROUP) || !defined(SCHEDULE) || !defined(SPLITS) ||                \
+    !defined(COMBINE) || !defined(MIN_CTAS)
 #error "a gene of gemm_f32 is not defined: see genes in solution.json"
 #endif
 
@@ -27,9 +28,11 @@ constexpr int thread_m = THREAD_M, thread_n = THREAD_N; // of C per thread
 constexpr int lanes_m = LANES_M, lanes_n = 32 / LANES_M;
 constexpr int stages = STAGES;
 constexpr int unroll = UNROLL;
+constexpr bool along_rows = ORDER == ORDER_ROWS;
 constexpr int group = GROUP; // rows of blocks that run together
 constexpr int splits = SPLITS;
-constexpr bool combine_by_pdl = splits > 1 && COMBINE == COMBINE_EARLY;
+constexpr bool by_stream_k = SCHEDULE == SCHEDULE_STREAM_K;
+constexpr bool combine_by_pdl = (splits > 1 || by_stream_k) && COMBINE == COMBINE_EARLY;
 
 // ---- Derived sizes and shared memory ----
 
@@ -43,115 +46,61 @@ static_assert(threads * width >= block_n, "the threads copy whole rows of a tile
 static_assert(thread_m % width == 0 && thread_n % width == 0, "fragments are whole vectors");
 static_assert(block_k % (width * unroll) == 0, "a stage is a whole number of unrolled runs");
 
-// A tile of A, column by column, so that a fragment of rows is a vector. A copy moves one element,
-// and eight lanes a sector of a row; four elements of padding keep those lanes in different banks.
-struct tile_of_a {
-    static constexpr int pitch = block_m + 4, lanes_k = 8, pass_rows = threads / lanes_k;
-    float elements[block_k * pitch];
-
-    // Begins to copy the tile from column first_k on. Rows past the end repeat the last one: their
-    // sums are not stored. Columns at or past K become zeros, unless the tile is `whole`.
-    template <bool whole>
-    DEVICE void copy(const float *a, int first_row, int first_k, int M, int K) {
-        const int k = threadIdx.x % lanes_k, thread_row = threadIdx.x / lanes_k;
-        const char *from_k = reinterpret_cast<const char *>(a + first_k + k);
-        const u32 to = smem_address(elements + k * pitch + thread_row);
-#pragma unroll
-        for (int pass = 0; pass < block_m; pass += pass_rows) {
-            if (block_m % pass_rows != 0 && pass + thread_row >= block_m)
-                break;
-            const int row = min(first_row + pass + thread_row, M - 1);
-            const char *from = from_k + static_cast<i64>(row) * (4 * K);
-#pragma unroll
-            for (int more = 0; more < block_k; more += lanes_k) {
-                const bool inside = whole || first_k + k + more < K;
-                const char *source = inside ? from + 4 * more : reinterpret_cast<const char *>(a);
-                cp_async_4(to + 4 * (more * pitch + pass), source, inside);
-            }
-        }
-    }
-};
-
-// A tile of B, row by row.
-struct tile_of_b {
-    float elements[block_k * block_n];
-
-    // Begins to copy the tile from row first_k on. Columns past the end repeat earlier ones.
-    // Aligned rows are copied in vectors.
-    template <bool whole>
-    DEVICE void copy(const float *b, int first_k, int first_column, int K, int N) {
-        if (N % width == 0)
-            copy_vectors<whole, width>(b, first_k, first_column, K, N);
-        else
-            copy_vectors<whole, 1>(b, first_k, first_column, K, N);
-    }
-
-    template <bool whole, int copied>
-    DEVICE void copy_vectors(const float *b, int first_k, int first_column, int K, int N) {
-        constexpr int row_threads = min_of(threads, block_n / copied);
-        constexpr int pass_rows = threads / row_threads;
-        const int thread_k = threadIdx.x / row_threads;
-        const int thread_column = threadIdx.x % row_threads * copied;
-        const u32 to = smem_address(elements + thread_k * block_n + thread_column);
-#pragma unroll
-        for (int more = 0; more < block_n; more += row_threads * copied) {
-            const int column = min(first_column + thread_column + more, N - copied);
-            const char *from_column = reinterpret_cast<const char *>(b + column);
-#pragma unroll
-            for (int pass = 0; pass < block_k; pass += pass_rows) {
-                if (block_k % pass_rows != 0 && pass + thread_k >= block_k)
-                    break;
-                const int k = first_k + pass + thread_k;
-                const bool inside = whole || k < K;
-                const char *from = from_column + static_cast<i64>(inside ? k : 0) * (4 * N);
-                const u32 to_k = to + 4 * (pass * block_n + more);
-                if (copied == width)
-                    cp_async_16(to_k, from, inside);
-                else
-                    cp_async_4(to_k, from, inside);
-            }
-        }
-    }
-};
-
-struct stage {
-    tile_of_a a;
-    tile_of_b b;
-};
-
-// What a thread multiplies in one step of the sum.
-struct fragments {
-    vector<float, width> a[thread_m / width], b[thread_n / width];
-
-    // A thread has every threads_m-th vector of rows and every threads_n-th vector of columns, so
-    // that the lanes of a warp read neighbouring vectors.
-    DEVICE void load(const stage &staged, int k, int row, int column) {
-        const float *from_a = staged.a.elements + k * tile_of_a::pitch + row;
-        const float *from_b = staged.b.elements + k * block_n + column;
-#pragma unroll
-        for (int i = 0; i < thread_m / width; ++i)
-            a[i] = load_vector<width>(from_a + i * threads_m * width);
-#pragma unroll
-        for (int j = 0; j < thread_n / width; ++j)
-            b[j] = load_vector<width>(from_b + j * threads_n * width);
-    }
-};
+#include "stages.cuh" // stage, fragments
 
 extern __shared__ uint4 stages_smem[];
 
 // ---- Steps ----
 
+// Where a tile begins in C. GROUP rows of tiles are taken column by column.
+struct place {
+    int row, column;
+};
+
+DEVICE place place_of_tile(int tile, int M, int N) {
+    const int tiles_m = ceil_div(M, block_m), tiles_n = ceil_div(N, block_n);
+    const int first_m = tile / (group * tiles_n) * group;
+    const int height = min(group, tiles_m - first_m), within = tile - first_m * tiles_n;
+    return {(first_m + within % height) * block_m, within / height * block_n};
+}
+
+// Where the thread's first vectors of rows and columns are in a tile.
+DEVICE place place_of_thread() {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    // Quads of two by two lanes: then each half of a warp reads at most 128 different bytes of A
+    // and of B at once, where a row of lanes would take twice as many cycles for B.
+    const int lane_m = lane / 4 / (lanes_n / 2) * 2 + lane / 2 % 2;
+    const int lane_n = lane / 4 % (lanes_n / 2) * 2 + lane % 2;
+    return {(warp / (threads_n / lanes_n) * lanes_m + lane_m) * width,
+            (warp % (threads_n / lanes_n) * lanes_n + lane_n) * width};
+}
+
+// In an order in which one factor changes from each multiply-add to the next: to and fro along rows
+// of sums, or along columns. The factor that stays is not read from the register file again, which
+// provides one register of each of two banks in a cycle.
 DEVICE void multiply(float (&sums)[thread_m][thread_n], const fragments &step) {
+    constexpr int lines = along_rows ? thread_m : thread_n, length = thread_m * thread_n / lines;
 #pragma unroll
-    for (int i = 0; i < thread_m; ++i)
+    for (int line = 0; line < lines; ++line)
 #pragma unroll
-        for (int j = 0; j < thread_n; ++j)
+        for (int at = 0; at < length; ++at) {
+            const int place = line % 2 != 0 ? length - 1 - at : at;
+            const int i = along_rows ? line : place, j = along_rows ? place : line;
             sums[i][j] += step.a[i / width].values[i % width] * step.b[j / width].values[j % width];
+        }
+}
+
+// The sum, by an instruction between its register and that of a vector. If a vector of sums is
+// stored as it is, the compiler keeps sums in four neighbouring registers during the whole loop,
+// each in the register bank of its factor of B. `zero` is a number that it does not know.
+DEVICE float apart(float sum, int zero) {
+    return __int_as_float(__float_as_int(sum) ^ zero);
 }
 
 // Stores rows of at most `columns` elements, `pitch` apart.
 DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_row,
                   int first_column, int M, int columns, int pitch) {
+    const int zero = M >> 31;
 #pragma unroll
     for (int i = 0; i < thread_m; ++i) {
         const int row = first_row + i / width * threads_m * width + i % width;
@@ -161,60 +110,46 @@ DEVICE void store(const float (&sums)[thread_m][thread_n], float *c, int first_r
         for (int j = 0; j < thread_n; j += width) {
             const int column = first_column + j * threads_n;
             float *to = c + static_cast<i64>(row) * pitch + column;
+            vector<float, width> four;
+#pragma unroll
+            for (int e = 0; e < width; ++e)
+                four.values[e] = apart(sums[i][j + e], zero);
             if (pitch % width == 0) {
                 if (column < columns)
-                    store_vector<width>(
-                        to, {sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]});
+                    store_vector<width>(to, four);
                 continue;
             }
 #pragma unroll
             for (int e = 0; e < width; ++e)
                 if (column + e < columns)
-                    to[e] = sums[i][j + e];
+                    to[e] = four.values[e];
         }
     }
 }
 
-// ---- The schedule ----
-
-extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
-    gemm(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int M,
-         int N, int K) {
+// Sums `steps` stages of a tile from column first_k of A on; beyond K there are zeros.
+DEVICE void sum_tile(float (&sums)[thread_m][thread_n], const float *a, const float *b, place tile,
+                     place own, int first_k, int steps, int M, int N, int K) {
     stage *staged = reinterpret_cast<stage *>(stages_smem);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    // Quads of two by two lanes: then each half of a warp reads at most 128 different bytes of A
-    // and of B at once, where a row of lanes would take twice as many cycles for B.
-    const int lane_m = lane / 4 / (lanes_n / 2) * 2 + lane / 2 % 2;
-    const int lane_n = lane / 4 % (lanes_n / 2) * 2 + lane % 2;
-    const int row = (warp / (threads_n / lanes_n) * lanes_m + lane_m) * width;
-    const int column = (warp % (threads_n / lanes_n) * lanes_n + lane_n) * width;
-    const int steps = ceil_div(ceil_div(K, block_k), splits);
-    const int first_k = static_cast<int>(blockIdx.y) * steps * block_k;
-    const tile_place tile =
-        place_of_tile(blockIdx.x, ceil_div(M, block_m), ceil_div(N, block_n), group);
-    if constexpr (combine_by_pdl)
-        griddepcontrol_launch_dependents();
-
     auto copy_step = [&](int step) {
         const int k = first_k + step * block_k;
         stage &to = staged[step % stages];
         if (step < steps && k + block_k <= K) {
-            to.a.copy<true>(a, tile.m * block_m, k, M, K);
-            to.b.copy<true>(b, k, tile.n * block_n, K, N);
+            to.a.copy<true>(a, tile.row, k, M, K);
+            to.b.copy<true>(b, k, tile.column, K, N);
         } else if (step < steps) {
-            to.a.copy<false>(a, tile.m * block_m, k, M, K);
-            to.b.copy<false>(b, k, tile.n * block_n, K, N);
+            to.a.copy<false>(a, tile.row, k, M, K);
+            to.b.copy<false>(b, k, tile.column, K, N);
         }
         cp_async_commit(); // perhaps of nothing, so that one group is one step
     };
-    float sums[thread_m][thread_n] = {};
 #pragma unroll
     for (int step = 0; step < stages - 1; ++step)
         copy_step(step);
     cp_async_wait<stages - 2>();
     __syncthreads();     // the first step is staged
     fragments loaded[2]; // the step of the sum that is multiplied, and the next one
-    loaded[0].load(staged[0], 0, row, column);
+    loaded[0].load(staged[0], 0, own.row, own.column);
 
     constexpr int run = width * unroll; // steps of the sum that are unrolled
     for (int step = 0; step < steps; ++step) {
@@ -226,21 +161,133 @@ extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
             for (int i = 0; i < run; ++i) {
                 fragments &next = loaded[(i + 1) % 2];
                 if (i + 1 < run || k + run < block_k) {
-                    next.load(here, k + i + 1, row, column);
+                    next.load(here, k + i + 1, own.row, own.column);
                 } else if (step + 1 < steps) {
                     cp_async_wait<stages - 2>();
                     __syncthreads(); // the next step is staged, and this one has been read
-                    next.load(staged[(step + 1) % stages], 0, row, column);
+                    next.load(staged[(step + 1) % stages], 0, own.row, own.column);
                 }
                 multiply(sums, loaded[i % 2]);
             }
         }
     }
+}
+
+// ---- Stream-K ----
+
+// The last SHARED_TILES of the sums of tiles are divided into equal shares, one a block; the tiles
+// before them are whole rounds of all blocks. A unit is one stage of a tile. A share of less than
+// two tiles has at most two parts of tiles, and the second one begins a tile.
+struct shares {
+    i64 units; // at least as many as blocks
+    int blocks;
+
+    DEVICE i64 first(int block) const {
+        return units * block / blocks;
+    }
+
+    DEVICE int block_of(i64 unit) const { // the last one whose share begins at it or before
+        return static_cast<int>(((unit + 1) * blocks - 1) / units);
+    }
+};
+
+// Where a block has the part of the tile that its share begins with, or else of the last one. Parts
+// are stored as tiles of C are, in rows of block_n elements.
+DEVICE float *part_of(float *parts, int block, bool begins_tile) {
+    return parts + static_cast<i64>(2 * block + begins_tile) * (block_m * block_n);
+}
+
+DEVICE void add_part(float (&sums)[thread_m][thread_n], const float *part, place own) {
+#pragma unroll
+    for (int i = 0; i < thread_m; ++i)
+#pragma unroll
+        for (int j = 0; j < thread_n; j += width) {
+            const int row = own.row + i / width * threads_m * width + i % width;
+            const vector<float, width> four =
+                load_vector<width>(part + row * block_n + own.column + j * threads_n);
+#pragma unroll
+            for (int e = 0; e < width; ++e)
+                sums[i][j + e] += four.values[e];
+        }
+}
+
+// ---- The schedule ----
+
+#if SCHEDULE == SCHEDULE_STREAM_K
+
+extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
+    gemm(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c,
+         float *__restrict__ parts, int M, int N, int K, int SHARED_TILES) {
+    const place own = place_of_thread();
+    const int tiles = ceil_div(M, block_m) * ceil_div(N, block_n), steps = ceil_div(K, block_k);
+    const shares all = {static_cast<i64>(SHARED_TILES) * steps, static_cast<int>(gridDim.x)};
+    const i64 unit = all.first(blockIdx.x);
+    if constexpr (combine_by_pdl)
+        griddepcontrol_launch_dependents();
+    int tile = static_cast<int>(unit / steps), first = static_cast<int>(unit % steps);
+    int left = static_cast<int>(all.first(blockIdx.x + 1) - unit); // steps of the share
+    for (int next_tile = SHARED_TILES + blockIdx.x; left > 0 || next_tile < tiles;) {
+        if (left == 0) { // a whole tile is the next share
+            tile = next_tile;
+            left = steps;
+            next_tile += gridDim.x;
+        }
+        const int count = min(steps - first, left);
+        float sums[thread_m][thread_n] = {};
+        sum_tile(sums, a, b, place_of_tile(tile, M, N), own, first * block_k, count, M, N, K);
+        const bool whole = count == steps;
+        const place at = whole ? place_of_tile(tile, M, N) : place{0, 0};
+        store(sums, whole ? c : part_of(parts, blockIdx.x, first == 0), at.row + own.row,
+              at.column + own.column, whole ? M : block_m, whole ? N : block_n,
+              whole ? N : block_n);
+        left -= count;
+        first = 0;
+        ++tile;
+        __syncthreads(); // the stages have been read
+    }
+}
+
+// A block for each tile of which several blocks have parts: adds them, in the order of blocks.
+extern "C" __global__ void __launch_bounds__(threads)
+    gemm_add_parts(float *parts, float *__restrict__ c, int M, int N, int K, int SHARED_TILES,
+                   int blocks) {
+    const i64 steps = ceil_div(K, block_k);
+    const shares all = {SHARED_TILES * steps, blocks};
+    const int tile = blockIdx.x;
+    if constexpr (combine_by_pdl)
+        griddepcontrol_wait(); // for the parts
+    if (tile >= SHARED_TILES)
+        return;
+    const int first = all.block_of(tile * steps), last = all.block_of((tile + 1) * steps - 1);
+    if (first == last) // which has stored the tile
+        return;
+    const place own = place_of_thread(), at = place_of_tile(tile, M, N);
+    float sums[thread_m][thread_n] = {};
+    add_part(sums, part_of(parts, first, true), own);
+#pragma unroll 1
+    for (int block = first + 1; block <= last; ++block)
+        add_part(sums, part_of(parts, block, false), own);
+    store(sums, c, at.row + own.row, at.column + own.column, M, N, N);
+}
+
+#else
+
+extern "C" __global__ void __launch_bounds__(threads, MIN_CTAS)
+    gemm(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int M,
+         int N, int K) {
+    const place own = place_of_thread(), at = place_of_tile(blockIdx.x, M, N);
+    const int steps = ceil_div(ceil_div(K, block_k), splits);
+    if constexpr (combine_by_pdl)
+        griddepcontrol_launch_dependents();
+    float sums[thread_m][thread_n] = {};
+    sum_tile(sums, a, b, at, own, static_cast<int>(blockIdx.y) * steps * block_k, steps, M, N, K);
     // Parts of a sum have rows of whole vectors, so that they are stored as such.
     const int pitch = splits > 1 ? ceil_div(N, width) * width : N;
-    store(sums, c + static_cast<i64>(blockIdx.y) * M * pitch, tile.m * block_m + row,
-          tile.n * block_n + column, M, N, pitch);
+    store(sums, c + static_cast<i64>(blockIdx.y) * M * pitch, at.row + own.row,
+          at.column + own.column, M, N, pitch);
 }
+
+#endif
 
 // c[m][n] = the sum over all splits of partial_c[split][m][n], whose rows are whole vectors. A
 // thread adds up a vector, or where rows of C are not aligned as many elements, 256 apart.
