@@ -87,21 +87,24 @@ static int check_folder(const struct roots *roots, const char *folder, int depth
 }
 
 /* A library that is a link may lead anywhere, to headers and programs of baselines alone. */
+static bool is_of_library(const char *name) {
+    const char *end = strrchr(name, '.');
+    return end != NULL &&
+           (strcmp(end, ".cuh") == 0 || strcmp(end, ".h") == 0 || strcmp(end, ".py") == 0);
+}
+
 static int check_linked_library(const char *library, struct error *error) {
     char **names;
     int count, result = 0;
     if (path_list(library, &names, &count, error) < 0)
         return -1;
-    for (int i = 0; i < count && result == 0; i++) {
-        const char *end = strrchr(names[i], '.');
-        if (end == NULL ||
-            (strcmp(end, ".cuh") != 0 && strcmp(end, ".h") != 0 && strcmp(end, ".py") != 0))
-            result =
-                error_input(error,
-                            "%s is a link to a folder with %s, which is no header (.cuh, .h) and "
-                            "no program (.py): copy the library's folder there",
-                            library, names[i]);
-    }
+    for (int i = 0; i < count && result == 0; i++)
+        if (!is_of_library(names[i]))
+            result = error_input(error,
+                                 "%s is a link to a folder with %s, which is no header (.cuh, .h) "
+                                 "and no program of a baseline (.py): copy the library's folder "
+                                 "there",
+                                 library, names[i]);
     path_list_free(names, count);
     return result;
 }

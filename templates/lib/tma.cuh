@@ -70,16 +70,6 @@ DEVICE void tma_load_multicast(u16 blocks, u32 target_smem, const tensor_map &ma
                  : "memory");
 }
 
-DEVICE void tma_load_multicast(u16 blocks, u32 target_smem, const tensor_map &map, u32 barrier_smem,
-                               int x0, int x1, int x2, int x3) {
-    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-                 ".multicast::cluster [%0], [%1, {%4, %5, %6, %7}], [%2], %3;"
-                 :
-                 : "r"(target_smem), "l"(&map), "r"(barrier_smem), "h"(blocks), "r"(x0), "r"(x1),
-                   "r"(x2), "r"(x3)
-                 : "memory");
-}
-
 // L2 eviction policies for tma_load_hinted.
 DEVICE u64 l2_evict_last() {
     u64 policy;

@@ -169,14 +169,6 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"gemm_f32\", \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 140, \"N\": 290, \"K\": 100}] }",
      "templates/gemm_f32"},
-    /* 306 tiles on 132 multiprocessors: a round and shares; 132: a round; 12: shares alone. */
-    {"shared sums of floats", "emulated:sm_90",
-     "{ \"template\": \"gemm_f32\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
-     "  {\"M\": 545, \"N\": 520, \"K\": 21}, {\"M\": 352, \"N\": 384, \"K\": 9},\n"
-     "  {\"M\": 90, \"N\": 99, \"K\": 70}],\n"
-     " \"genes\": {\"SCHEDULE\": [\"stream_k\"], \"BLOCK_M\": [32], \"BLOCK_N\": [32], "
-     "\"MIN_CTAS\": [1]} }",
-     "templates/gemm_f32"},
     {"convolution", "emulated:sm_80",
      "{ \"template\": \"convolution_2d\", \"cases\": [{\"H\": 61, \"W\": 150, \"R\": 3},\n"
      "  {\"H\": 9, \"W\": 268, \"R\": 3}] }",
@@ -245,6 +237,19 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 8, \"H\": 2, \"H_KV\": 1, \"S\": 16, \"S_KV\": 24, \"D\": 64, \"CAUSAL\": 1}],\n"
      " \"genes\": {\"SCHEDULE\": [\"stream_k\"]} }",
      "templates/attention_decode/split"},
+    /* On 58 multiprocessors 132 tiles are a round and shares, 58 a round, 12 shares alone. */
+    {"shared sums of floats", "emulated:sm_89",
+     "{ \"template\": \"gemm_f32\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 383, \"N\": 350, \"K\": 21}, {\"M\": 64, \"N\": 920, \"K\": 9},\n"
+     "  {\"M\": 90, \"N\": 99, \"K\": 35}],\n"
+     " \"genes\": {\"SCHEDULE\": [\"stream_k\"], \"BLOCK_M\": [32], \"BLOCK_N\": [32], "
+     "\"MIN_CTAS\": [1]} }",
+     "templates/gemm_f32"},
+    {"sparse rows summed by a scan", "emulated:sm_80",
+     "{ \"template\": \"spmv_csr\", \"cases\": [\n"
+     "  {\"ROWS\": 301, \"COLS\": 777, \"NONZEROS\": 4003},\n"
+     "  {\"ROWS\": 900, \"COLS\": 50, \"NONZEROS\": 130}], \"genes\": {\"METHOD\": [\"scan\"]} }",
+     "templates/spmv_csr"},
     /* Operands stored either way, batches, and each epilogue. */
     {"product of bf16 with GELU", "emulated:sm_90",
      "{ \"template\": \"gemm/mma\", \"timing\": {\"inputs\": 1},\n"

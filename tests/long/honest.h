@@ -69,13 +69,14 @@ static inline void draw_attention(struct random *random, int variant, int longes
              random_below(random, 3) == 0 ? 72 : 0);
 }
 
-/* Other columns, windows, soft caps and sinks, which are compiled in. */
+/* Other columns, windows, soft caps, sinks and packed sequences, which are compiled in. */
 static const char *const attention_features[] = {
     "\"D\":32,\"CAUSAL\":1,\"WINDOW\":13",
     "\"D\":96,\"CAUSAL\":1,\"WINDOW\":50,\"SOFT_CAP\":20,\"SINKS\":1",
     "\"D\":192,\"DV\":128,\"BF16\":1",
     "\"D\":256,\"WINDOW\":29,\"SINKS\":1",
     "\"D\":64,\"DV\":32,\"SOFT_CAP\":3,\"BF16\":1",
+    "\"D\":64,\"CAUSAL\":1,\"VARLEN\":1", /* not of decode */
 };
 enum { ATTENTION_FEATURES = sizeof attention_features / sizeof *attention_features };
 
@@ -153,7 +154,7 @@ static const struct honest_template honest_templates[] = {
     {"templates/attention_fwd/hopper", draw_attention, 8, {{0}}},
     {"templates/attention_fwd/decode", draw_attention, 8, {{0}}},
     {"templates/attention_fwd/mma", draw_featured_attention, ATTENTION_FEATURES, {{0}}},
-    {"templates/attention_fwd/decode", draw_featured_attention, ATTENTION_FEATURES, {{0}}},
+    {"templates/attention_fwd/decode", draw_featured_attention, ATTENTION_FEATURES - 1, {{0}}},
     {"templates/attention_decode/split", draw_cached_attention, 80, {{0}}}, /* pages and 4 bits */
     {"templates/softmax_rows", draw_rows, 2, {{0}}},
 };

@@ -108,6 +108,8 @@ static void linked_library_holds_headers(void **state) {
     assert_int_equal(symlink("../headers", below("templates/lib")), 0);
     write_file("headers/baseline.py");
     expect(NULL);
+    write_file("headers/baseline.py");
+    expect(NULL);
     write_file("headers/id_rsa");
     expect("id_rsa, which is no header");
 }

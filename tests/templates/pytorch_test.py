@@ -60,41 +60,61 @@ def attend(query, key, value, seen, scale, cap=0, sinks=None):
         scores = torch.cat([scores, sinks.double()[None, :, None, None].expand(*scores.shape[:3], 1)], 3)
     shares = torch.softmax(scores, 3).nan_to_num(0)[..., : key.shape[2]]
     wanted = shares @ value
-    if not cap and sinks is None:  # another way where there is one
+    if not cap and sinks is None and key.shape[2] > 0:  # another way where there is one
         fused = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, scale=scale)
         assert torch.allclose(fused.nan_to_num(0).masked_fill(~seen.any(-1, keepdim=True), 0), wanted, rtol=1e-9, atol=1e-12)
     return wanted, torch.logsumexp(scores, 3)
 
 
+def starts(total, sequences):
+    """Where each of the packed sequences begins, and the last one ends: some are empty."""
+    cuts = torch.randint(0, total + 1, (sequences - 1,)).sort().values
+    return torch.cat([torch.tensor([0]), cuts, torch.tensor([total])]).to(torch.int32)
+
+
 def attention_fwd(case):
-    B, H, S, D = (case[name] for name in ("B", "H", "S", "D"))
-    case = {"H_KV": H, "S_KV": S, "DV": D, **case}
-    H_KV, S_KV, DV = case["H_KV"], case["S_KV"], case["DV"]
+    H, D = case["H"], case["D"]
+    case = {"H_KV": H, "DV": D, **case}
+    begins = [None, None]
+    if case.get("VARLEN"):
+        begins = [starts(case[total], case["B"]) for total in ("TOTAL_Q", "TOTAL_K")]
+        batches, rows, rows_kv = 1, case["TOTAL_Q"], case["TOTAL_K"]
+        case["S"], case["S_KV"] = (of.diff().max().item() for of in begins)
+        parts = list(zip(*(t.tolist() for of in begins for t in (of[:-1], of[1:]))))
+    else:
+        case = {"S_KV": case["S"], **case}
+        batches, rows, rows_kv = case["B"], case["S"], case["S_KV"]
+        parts = [(0, rows, 0, rows_kv)]
+    H_KV, DV = case["H_KV"], case["DV"]
     bshd, window, dtype = case.get("BSHD"), case.get("WINDOW", 0), torch.bfloat16 if case.get("BF16") else torch.half
 
     def tensor(heads, rows, columns, gap=0):  # with a gap: a view of columns of a wider tensor
-        made = torch.randn(B, rows, heads * columns + gap) if bshd else torch.randn(B, heads, rows, columns + gap)
+        made = torch.randn(batches, rows, heads * columns + gap) if bshd else torch.randn(batches, heads, rows, columns + gap)
         made = made.to(dtype)
         return made[..., : heads * columns].unflatten(2, (heads, columns)) if bshd else made[..., :columns]
 
     def by_head(tensor):  # as SDPA takes it: a view of (B,S,H,D)
         return tensor.transpose(1, 2) if bshd else tensor
 
+    def mask(queries, keys):
+        distance = torch.arange(queries)[:, None] + keys - queries - torch.arange(keys)[None]  # from a key before
+        seen = torch.ones(queries, keys, dtype=torch.bool)
+        if case.get("CAUSAL"):
+            seen &= distance >= 0
+        return seen & (distance < window) if window else seen
+
     gap = case.get("GAP", 0)
-    q, k, v = tensor(H, S, D, gap), tensor(H_KV, S_KV, D, gap), tensor(H_KV, S_KV, DV)
-    distance = torch.arange(S)[:, None] + S_KV - S - torch.arange(S_KV)[None]  # of a query from a key before it
-    seen = torch.ones(S, S_KV, dtype=torch.bool)
-    if case.get("CAUSAL"):
-        seen &= distance >= 0
-    if window:
-        seen &= distance < window
+    q, k, v = tensor(H, rows, D, gap), tensor(H_KV, rows_kv, D, gap), tensor(H_KV, rows_kv, DV)
     query, key, value = (by_head(t).double() for t in (q, k, v))
     key, value = (t.repeat_interleave(H // H_KV, 1) for t in (key, value))
     sinks = torch.randn(H) * 2 if case.get("SINKS") else None
     # The scale as the kernel gets it, a float. PyTorch's own default is the same as 0.
-    wanted, wanted_logs = attend(query, key, value, seen, as_float(case.get("SCALE", 0)) or D**-0.5, case.get("SOFT_CAP", 0), sinks)
-    got, logs = nans(*q.shape[:3], DV), nans(B, H, S)
-    call("attention_fwd", case, [q, k, v, got, logs if case.get("LSE") else None, sinks])
+    scale = as_float(case.get("SCALE", 0)) or D**-0.5
+    each = [attend(query[:, :, a:b], key[:, :, c:d], value[:, :, c:d], mask(b - a, d - c), scale, case.get("SOFT_CAP", 0), sinks)
+            for a, b, c, d in parts]
+    wanted, wanted_logs = (torch.cat(list(of), 2) for of in zip(*each))
+    got, logs = nans(*q.shape[:3], DV), nans(batches, H, rows)
+    call("attention_fwd", case, [q, k, v, got, logs if case.get("LSE") else None, sinks, *begins])
     return [(by_head(got), wanted)] + ([log_pair(logs, wanted_logs)] if case.get("LSE") else [])
 
 
@@ -151,6 +171,8 @@ cases = {
         dict(B=1, H=4, H_KV=2, S=20, D=256, DV=64, SOFT_CAP=3, LSE=1),
         dict(B=2, H=4, H_KV=2, S=20, S_KV=9, D=96, CAUSAL=1, SINKS=1, LSE=1),
         dict(B=2, H=4, H_KV=2, S=45, S_KV=60, D=96, CAUSAL=1, WINDOW=13, SOFT_CAP=20, SINKS=1, LSE=1, BF16=1, GAP=8),
+        dict(B=7, H=4, H_KV=2, D=64, VARLEN=1, TOTAL_Q=60, TOTAL_K=75, LSE=1),
+        dict(B=5, H=2, D=96, VARLEN=1, TOTAL_Q=80, TOTAL_K=40, CAUSAL=1, WINDOW=9, SINKS=1, LSE=1, BSHD=1, GAP=16),
     ],
     attention_decode: [
         dict(B=3, H=2, S=1, S_KV=70, D=128, RAGGED=1, LSE=1),

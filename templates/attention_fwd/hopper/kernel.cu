@@ -33,8 +33,7 @@
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
     !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
-    !defined(Q_SMEM) || !defined(MULTICAST) || !defined(CAUSAL) || !defined(BF16) ||               \
-    !defined(VARLEN)
+    !defined(Q_SMEM) || !defined(CAUSAL) || !defined(BF16) || !defined(VARLEN)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
@@ -56,7 +55,6 @@ constexpr bool softmax_turns =
     TURNS == 1;                         // ping-pong: consumer warpgroups alternate in the softmax,
 constexpr bool gemm_turns = TURNS == 2; // or in issuing their products
 constexpr int kv_splits = KV_SPLITS;    // split-KV: blocks of a cluster that split the keys
-constexpr int multicast = MULTICAST;    // blocks of a cluster that load each tile together, for all
 constexpr bool lazy_rescale =
     LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
 constexpr bool optimistic =
@@ -127,9 +125,6 @@ static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,
               "a stage serves one set, so that its waiters have observed the previous phase");
 static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
               "loads of the next work unit overlap the current one");
-static_assert(multicast == 1 || (has_producer && groups_kv == 1 && kv_splits == 1),
-              "producers wait for the consumers of the whole cluster");
-static_assert(block_n % (multicast * 8) == 0, "a share of a tile begins at a period of the swizzle");
 static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
               "a block reduces whole tiles");
 static_assert(TURNS == 0 || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
@@ -194,18 +189,12 @@ DEVICE int visible_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
-// The number of query tiles. Where the tiles of a head form clusters, the last ones may be empty.
-DEVICE int query_tiles(int S) {
-    constexpr int tiles = tiles_first ? multicast : 1;
-    return ceil_div(S, block_m * tiles) * tiles;
-}
-
 // Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
 // query tiles, which have most keys, are scheduled first. There are as many units for each sequence
 // as the longest has; those behind the end of another have no key tiles.
 DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const int tiles_m = query_tiles(params.S);
+    const int tiles_m = ceil_div(params.S, block_m);
     if constexpr (persistent) {
         const int row_id = divide(work_index, params.x_inverse);
         x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
@@ -340,7 +329,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
             producer.issue_v(state.tile);
         wgmma_wait<0>();
         wgmma_hold(s_rmem);
-        consumer_release_stage(k_full);
+        consumer_release(k_full);
         if (state.tile + groups_kv >= state.end)
             q.release();
         if (k_issue_lag > 0)
@@ -356,7 +345,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
         state.k.advance(groups_kv);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release_stage(v_full);
+        consumer_release(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile + v_issue_lag);
         state.v.advance(groups_kv);
@@ -382,7 +371,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
     pingpong_signal<gemm_turns>(thread);
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
-    consumer_release_stage(k_full_barrier(state.k.stage));
+    consumer_release(k_full_barrier(state.k.stage));
     if (state.tile + groups_kv >= state.end)
         q.release();
     state.k.advance(groups_kv);
@@ -411,7 +400,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
             producer.issue_v(state.tile - groups_kv);
         wgmma_wait<1>();
         wgmma_hold(s_rmem);
-        consumer_release_stage(k_full);
+        consumer_release(k_full);
         if (state.tile + groups_kv >= state.end)
             q.release();
         if (k_issue_lag > 0)
@@ -425,7 +414,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
             consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release_stage(v_full);
+        consumer_release(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile);
         if (max_raised)
@@ -441,7 +430,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
     start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
-    consumer_release_stage(v_full_barrier(state.v.stage));
+    consumer_release(v_full_barrier(state.v.stage));
     state.v.advance(groups_kv);
     producer.issue_v(state.tile);
 }
@@ -454,11 +443,11 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
         pingpong_wait<softmax_turns || gemm_turns>(thread);
         pingpong_signal<softmax_turns || gemm_turns>(thread);
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
-        consumer_release_stage(k_full_barrier(state.k.stage));
+        consumer_release(k_full_barrier(state.k.stage));
         state.k.advance(groups_kv);
         producer.issue_k(state.tile + groups_kv);
         consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
-        consumer_release_stage(v_full_barrier(state.v.stage));
+        consumer_release(v_full_barrier(state.v.stage));
         state.v.advance(groups_kv);
         producer.issue_v(state.tile + groups_kv);
     }
@@ -470,8 +459,6 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
 #define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
 #elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
-#elif MULTICAST > 1
-#define CLUSTER __cluster_dims__(MULTICAST, 1, 1)
 #else
 #define CLUSTER
 #endif
@@ -500,12 +487,10 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                {q_batch, q_head, q_row},
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
-    const int work_units = persistent ? sequences * heads * query_tiles(S) : 1;
+    const int work_units = persistent ? sequences * heads * ceil_div(S, block_m) : 1;
     init_barriers();
-    if constexpr (kv_splits > 1 || multicast > 1)
+    if constexpr (kv_splits > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
-    if constexpr (multicast > 1)
-        cluster_wait();
     if (has_producer && thread.warp >= consumer_threads / 32) {
         if constexpr (reallocate_registers)
             setmaxnreg_dec<24>();
@@ -514,7 +499,6 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance())
                 loader.load_all(decode_work_unit(scheduler.work_index, params));
         }
-        leave_cluster();
         return;
     }
     if constexpr (reallocate_registers)
@@ -568,5 +552,4 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             store_o(o_gmem, lse, row_id, o_rmem, rows, state, params, thread);
         }
     }
-    leave_cluster();
 }

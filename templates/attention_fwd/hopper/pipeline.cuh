@@ -28,7 +28,7 @@ DEVICE void init_barriers() {
         for (int i = 0; i < k_stages + v_stages; ++i) {
             mbarrier_init(k_full_barrier(i), 1);
             mbarrier_init(empty_barrier(k_full_barrier(i)),
-                          multicast * groups_m * 4); // of each warp of the set that reads the stage
+                          groups_m * 4); // one arrival per warp of the set that reads the stage
         }
         if constexpr (q_in_smem) {
             mbarrier_init(q_full_barrier(), 1);
@@ -51,24 +51,6 @@ DEVICE void consumer_release(u32 full) {
     __syncwarp();
 }
 
-// The same for a stage of K or V, which every block of the cluster loads a share of.
-DEVICE void consumer_release_stage(u32 full) {
-    if constexpr (multicast == 1)
-        consumer_release(full);
-    else if (threadIdx.x % 32 < multicast)
-        mbarrier_arrive_block(map_to_block(empty_barrier(full), threadIdx.x % 32));
-    __syncwarp();
-}
-
-// A block must not end while others of its cluster may still signal at its barriers.
-DEVICE void leave_cluster() {
-    if constexpr (multicast > 1) {
-        __syncwarp();
-        cluster_arrive();
-        cluster_wait();
-    }
-}
-
 // The single thread that issues the TMA loads, with its position in both pipelines.
 struct tma_loader {
     const tensor_map &q_map, &k_map, &v_map;
@@ -88,17 +70,10 @@ struct tma_loader {
                      int &next_tile, const work_unit &work) {
         mbarrier_wait(empty_barrier(full), state.phase ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
-        constexpr int share = block_n / multicast;
-        const int first = multicast > 1 ? cluster_rank() * share : 0; // of this block's share
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            if constexpr (multicast > 1)
-                tma_load_multicast((1 << multicast) - 1, stage_smem + i * panel_bytes + first * 128,
-                                   map, full, i * 64, next_tile * block_n + first, work.kv_head,
-                                   work.batch);
-            else
-                tma_load(stage_smem + i * panel_bytes, map, full, i * 64,
-                         work.first_key + next_tile * block_n, work.kv_head, work.batch);
+            tma_load(stage_smem + i * panel_bytes, map, full, i * 64,
+                     work.first_key + next_tile * block_n, work.kv_head, work.batch);
         state.advance(1);
         ++next_tile;
     }
