@@ -285,14 +285,17 @@ bench-reference: $(BUILD)/tests/bench/reference_bench ## how long the reference 
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,map,full,insight,free,random
-SEEDS ?= 50
 bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
 	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \
-	    --trials 400 --seeds $(SEEDS)
+	    --trials 400 --seeds $(or $(SEEDS),50)
 bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), RIVALS, SECONDS (0) of search a row from SEEDS and KERNELS (kernels), FREEZE=kernels exports; TABLE=1 prints what is stored
 	@python3 tests/bench/attention.py --evotile $< --out $(or $(RESULTS),$(BUILD)/bench/attention) \
 	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \
 	    $(RIVALS:%=--rivals %) --seeds $(or $(SEEDS),tests/bench/attention_seeds.txt) $(FREEZE:%=--freeze %) $(TABLE:%=--table) $(JSON:%=--json)
+bench-kernels: $(BUILD)/evotile ## products and norms against every rival, on a GPU; ROWS (1-25) and all else as bench-attention has it
+	@python3 tests/bench/kernels.py --evotile $< --out $(or $(RESULTS),$(BUILD)/bench/kernels) \
+	    --rows '$(or $(ROWS),1-25)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \
+	    $(RIVALS:%=--rivals %) $(SEEDS:%=--seeds %) $(FREEZE:%=--freeze %) $(TABLE:%=--table) $(JSON:%=--json)
 bench-energy: $(BUILD)/evotile ## energy of two GENOMES (the default; BLOCK_N=32) in processes of their own, on a GPU
 	@python3 tests/bench/energy.py --evotile $< --genomes '$(or $(GENOMES),;BLOCK_N=32)'
 bench-power: ## what steady load does to the time of a call of SHAPE (2,16,4096,128), by PyTorch
@@ -366,5 +369,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
         install clean help FORCE

@@ -14,7 +14,7 @@
 
 /* Refuses a pipe, a socket, a device, and a link that leads out, anywhere below the template's
    folder or the lib/ beside it. A link may lead to a file of the two or of another template beside
-   this one; lib/ itself may be a link to a folder of headers. Opens nothing. */
+   this one; lib/ itself may be a link to a folder of headers and programs (.py). Opens nothing. */
 int template_files_check(const char *folder, struct error *error);
 
 /* Refuses an include directive of `source`, a whole file, that could lead out: an absolute name, a

@@ -27,10 +27,9 @@ import subprocess
 import sys
 import time
 
-from attention_rows import FOLDERS, ROWS, chosen_rows, index_of, ranges, rivals_of
+from attention_rows import BENCH, FOLDERS, ROWS, TEMPLATES, chosen_rows, index_of, rivals_of
 from attention_table import markdown, report, stored_records
-
-TEMPLATES = {"attention_fwd", "attention_fwd_hopper", "attention_decode"}
+from row_numbers import ranges
 
 
 def log(text):
@@ -50,7 +49,7 @@ def last_line(done):
 def must_run(arguments):
     done = run(arguments)
     if done.returncode != 0:
-        sys.exit(f"bench-attention: {' '.join(arguments[:2])} failed: {last_line(done)}")
+        sys.exit(f"{BENCH}: {' '.join(arguments[:2])} failed: {last_line(done)}")
     return done.stdout
 
 
@@ -95,9 +94,9 @@ def kernels_of(options, folder, device):
     return best
 
 
-def search_config(rows, solutions, smem):
+def search_config(rows, template, solutions, smem):
     limits = {"limits": {"smem_bytes": smem}} if smem else {}
-    return {"template": "attention_fwd", "solutions": solutions, "objective": "per_case", "cases": rows, **limits}
+    return {"template": template, "solutions": solutions, "objective": "per_case", "cases": rows, **limits}
 
 
 def usable(genome, genes):
@@ -126,15 +125,15 @@ def seeds_of(options, config, kernels):
 
 def search(options, name, indices, kernels):
     """Searches rows of a folder, and exports the best kernel of each. Returns the export."""
-    _, solutions, smem = FOLDERS[name]
+    _, template, solutions, smem = FOLDERS[name]
     folder = os.path.join(options.out, f"search-{ranges(indices)}")
     config, results = os.path.join(folder, "config.json"), os.path.join(folder, "run")
-    wanted = json.dumps(search_config([ROWS[index] for index in indices], options.solutions or solutions,
+    wanted = json.dumps(search_config([ROWS[index] for index in indices], template, options.solutions or solutions,
                                       options.smem or smem))
     if os.path.exists(os.path.join(results, "run.db")):
         with open(config) as file:
             if file.read() != wanted:
-                sys.exit(f"bench-attention: {folder} has a search of another config: remove it, or choose another "
+                sys.exit(f"{BENCH}: {folder} has a search of another config: remove it, or choose another "
                          "--out")
         must_run([options.evotile, "resume", results])
     else:
@@ -152,11 +151,11 @@ def search(options, name, indices, kernels):
 
 def searched(options, chosen, kernels, device):
     """Adds the kernels that searches of the chosen rows find, in place of those there were."""
-    parts = {name: [index for index in chosen if index in rows] for name, (rows, _, _) in FOLDERS.items()}
+    parts = {name: [index for index in chosen if index in rows] for name, (rows, *_) in FOLDERS.items()}
     for name, indices in parts.items():
         rows = FOLDERS[name][0]
         if options.freeze and 0 < len(indices) < len(rows):
-            sys.exit(f"bench-attention: {name} is frozen as a whole: choose all of rows {ranges(rows)}, or no --freeze")
+            sys.exit(f"{BENCH}: {name} is frozen as a whole: choose all of rows {ranges(rows)}, or no --freeze")
     for name, indices in parts.items():
         if indices:
             kernels.update(kernels_of(options, search(options, name, indices, kernels), device))
@@ -256,7 +255,7 @@ def main():
     parser.add_argument("--freeze", help="folder for the searches' exports, such as kernels")
     parser.add_argument("--evotile", default=os.environ.get("EVOTILE", "build/evotile"))
     parser.add_argument("--kernels", default="kernels")
-    parser.add_argument("--out", default="build/bench/attention")
+    parser.add_argument("--out", default=f"build/bench/{BENCH.removeprefix('bench-')}")
     parser.add_argument("--python", default=sys.executable, help="of the baseline")
     parser.add_argument("--again", action="store_true", help="repeat the duels that are stored")
     parser.add_argument("--table", action="store_true", help="print the table of what is stored, and measure nothing")
@@ -268,7 +267,7 @@ def main():
     if not options.table:
         gpu = this_gpu()
         if gpu is None:
-            print("SKIP: bench-attention needs a GPU, and nvidia-smi lists none")
+            print(f"SKIP: {BENCH} needs a GPU, and nvidia-smi lists none")
             return
         os.makedirs(options.out, exist_ok=True)
         measure(options, chosen, *gpu)

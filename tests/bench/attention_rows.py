@@ -1,7 +1,9 @@
 """The rows of `make bench-attention`: the shapes, the groups whose means have an aim, and the folders of kernels/ that
 hold a kernel for each row."""
-import sys
+import row_numbers
 
+BENCH, SHAPE = "bench-attention", "(B,H,S,D)"
+TEMPLATES = {"attention_fwd", "attention_fwd_hopper", "attention_decode"}  # whose kernels are rows
 ALL_SMEM = 232448  # bytes of shared memory that a block may have on sm_90
 
 # (B, H, S, and the aims of the plain and of the causal row: a duel's ratio to the fastest rival); D = 64
@@ -21,11 +23,11 @@ GROUPS = {"short": (lambda row: 1 < row["S"] <= 512 and row["D"] == 64, 1.5, 1.1
           "long": (lambda row: row["S"] > 512 or (row["D"] == 128 and row["S"] > 1), 1.05, 1.0),
           "decode": (lambda row: row["S"] == 1, 1.15, 1.0)}
 
-# The kernels of a folder are found by one search and exported together: its rows, solutions and shared memory in bytes,
-# 0 for the 48 KB that every GPU has.
-FOLDERS = {"attention_h200": (range(0, 14), ["hopper"], 0),
-           "attention_long_h200": (range(14, 19), ["hopper"], ALL_SMEM),
-           "attention_decode_h200": (range(19, 21), ["decode"], ALL_SMEM)}
+# The kernels of a folder are found by one search and exported together: its rows, template, solutions and shared memory in
+# bytes, 0 for the 48 KB that every GPU has.
+FOLDERS = {"attention_h200": (range(0, 14), "attention_fwd", ["hopper"], 0),
+           "attention_long_h200": (range(14, 19), "attention_fwd", ["hopper"], ALL_SMEM),
+           "attention_decode_h200": (range(19, 21), "attention_fwd", ["decode"], ALL_SMEM)}
 
 RIVALS = ["fa4", "cudnn", "cudnn_frontend", "flash", "efficient"]
 DECODE_RIVALS = ["fa4_split"]  # as well, where there is one query
@@ -46,34 +48,8 @@ def row_name(row):
 
 
 def chosen_rows(text):
-    """Numbers from 1 and ranges of them, by commas; groups; parts of names, as "(4,8"; separated by blanks."""
-    chosen = set()
-    for part in text.split():
-        if all(piece.replace("-", "", 1).isdigit() for piece in part.split(",")):
-            for piece in part.split(","):
-                first, _, last = piece.partition("-")
-                chosen |= set(range(int(first) - 1, int(last or first)))
-        else:
-            found = {index for index, row in enumerate(ROWS)
-                     if part in row_name(row) or (part in GROUPS and in_group(part, row))}
-            if not found:
-                sys.exit(f"bench-attention: no row is {part}: give numbers of 1 to {len(ROWS)}, {', '.join(GROUPS)}, "
-                         "or a part of a name such as (4,8")
-            chosen |= found
-    if not chosen or chosen - set(range(len(ROWS))):
-        sys.exit(f"bench-attention: there are rows 1 to {len(ROWS)}")
-    return sorted(chosen)
-
-
-def ranges(numbers):
-    """'1-3,5' of the indices 0, 1, 2, 4."""
-    parts = []
-    for index in sorted(numbers):
-        if parts and parts[-1][1] == index - 1:
-            parts[-1][1] = index
-        else:
-            parts.append([index, index])
-    return ",".join(f"{first + 1}" if first == last else f"{first + 1}-{last + 1}" for first, last in parts)
+    groups = {name: [index for index, row in enumerate(ROWS) if in_group(name, row)] for name in GROUPS}
+    return row_numbers.chosen_rows(text, BENCH, list(map(row_name, ROWS)), groups)
 
 
 def index_of(shape):

@@ -13,10 +13,11 @@ import math
 import os
 import re
 
-from attention_rows import AIMS, GROUPS, ROWS, in_group, ranges, rivals_of, row_name
+from attention_rows import AIMS, GROUPS, ROWS, SHAPE, in_group, rivals_of, row_name
+from row_numbers import ranges
 
 SETS = 4  # of inputs that a timed graph takes in rotation
-HEADINGS = ["row", "(B,H,S,D)", "ours, us", "fastest rival", "its us", "ratio", "99 % interval", "aim", "regime",
+HEADINGS = ["row", SHAPE, "ours, us", "fastest rival", "its us", "ratio", "99 % interval", "aim", "regime",
             "of the limit", "SOL score", "other rivals", "kernel"]
 
 

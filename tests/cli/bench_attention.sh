@@ -116,9 +116,9 @@ import attention, json
 from attention_rows import FOLDERS, ROWS, index_of
 cache = {'B': 1, 'H': 32, 'H_KV': 8, 'S': 1, 'S_KV': 8192, 'D': 128, 'PAGE': 0, 'RAGGED': 0, 'CAUSAL': 0}
 print(index_of(cache), index_of({**cache, 'RAGGED': 1}), index_of({**cache, 'PAGE': 16}), index_of({**cache, 'S_KV': 512}))
-print(sorted(index for rows, _, _ in FOLDERS.values() for index in rows) == list(range(len(ROWS))))
-for name, (rows, solutions, smem) in FOLDERS.items():
-    json.dump(attention.search_config([ROWS[index] for index in rows], solutions, smem), open(name, 'w'))"
+print(sorted(index for rows, *_ in FOLDERS.values() for index in rows) == list(range(len(ROWS))))
+for name, (rows, *searched) in FOLDERS.items():
+    json.dump(attention.search_config([ROWS[index] for index in rows], *searched), open(name, 'w'))"
 for name in attention*_h200; do
     "$EVOTILE" space $name --device emulated:sm_90 --json 2>>log >$name.space
     jq -c '[(.goals | length), ([.goals[] | .valid] | min > 0)]' $name.space

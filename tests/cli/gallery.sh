@@ -17,6 +17,7 @@ export PYTHONDONTWRITEBYTECODE=1
 gallery reduce_sum '{"N": 1000}'
 gallery transpose '{"ROWS": 30, "COLS": 20, "F32": 0}'
 gallery gemm_f32 '{"M": 10, "N": 20, "K": 30}'
+gallery gemm '{"M": 10, "N": 16, "K": 24, "BATCH": 1, "TRANS_A": 0, "TRANS_B": 1, "BF16": 1, "EPILOGUE": 4}' gemm_h200
 gallery convolution_2d '{"H": 10, "W": 20, "R": 2}'
 gallery stencil_2d '{"H": 10, "W": 20, "STEPS": 3, "COURANT": 0.25}'
 gallery nbody '{"N": 3000, "SOFTENING": 0.01}'

@@ -250,6 +250,30 @@ static const struct genome_set genome_sets[] = {
      "  {\"ROWS\": 301, \"COLS\": 777, \"NONZEROS\": 4003},\n"
      "  {\"ROWS\": 900, \"COLS\": 50, \"NONZEROS\": 130}], \"genes\": {\"METHOD\": [\"scan\"]} }",
      "templates/spmv_csr"},
+    /* Operands stored either way, batches, and each epilogue. */
+    {"product of bf16 with GELU", "emulated:sm_90",
+     "{ \"template\": \"gemm/mma\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"M\": 72, \"N\": 136, \"K\": 200, \"TRANS_B\": 1, \"EPILOGUE\": 2},\n"
+     "  {\"M\": 3, \"N\": 200, \"K\": 264, \"TRANS_B\": 1, \"EPILOGUE\": 2}] }",
+     "templates/gemm/mma"},
+    {"batches of halves with a residual", "emulated:sm_80",
+     "{ \"template\": \"gemm/mma\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 40, \"N\": 264, \"K\": 75, \"BATCH\": 2, \"TRANS_A\": 1, \"BF16\": 0,\n"
+     "   \"EPILOGUE\": 4}] }",
+     "templates/gemm/mma"},
+    {"product of bf16 with SiLU by wgmma", "emulated:sm_90",
+     "{ \"template\": \"gemm/hopper\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"M\": 72, \"N\": 136, \"K\": 200, \"TRANS_B\": 1, \"EPILOGUE\": 3},\n"
+     "  {\"M\": 3, \"N\": 200, \"K\": 264, \"TRANS_B\": 1, \"EPILOGUE\": 3}] }",
+     "templates/gemm/hopper"},
+    {"batches of halves with a residual by wgmma", "emulated:sm_90",
+     "{ \"template\": \"gemm/hopper\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"M\": 40, \"N\": 264, \"K\": 75, \"BATCH\": 2, \"TRANS_A\": 1, \"BF16\": 0,\n"
+     "   \"EPILOGUE\": 4}] }",
+     "templates/gemm/hopper"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -21,6 +21,7 @@
 #include "lib/hopper.cuh"
 #include "lib/integer.cuh"
 #include "lib/math.cuh"
+#include "lib/pipeline.cuh"
 #include "lib/sequences.cuh"
 #include "lib/smem.cuh"
 #include "lib/softmax.cuh"

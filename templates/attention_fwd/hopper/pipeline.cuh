@@ -23,22 +23,6 @@ DEVICE u32 empty_barrier(u32 full) {
     return full + 8;
 }
 
-// Position of a producer or consumer in a circular buffer (CUTLASS PipelineState): stage index and
-// phase parity of the stage's barriers.
-template <int stages> struct pipeline_state {
-    int stage = 0;
-    u32 phase = 0;
-
-    // At most one wrap-around: `tiles` <= stages.
-    DEVICE void advance(int tiles) {
-        stage += tiles;
-        if (stage >= stages) {
-            stage -= stages;
-            phase ^= 1;
-        }
-    }
-};
-
 DEVICE void init_barriers() {
     if (threadIdx.x == 0) {
         for (int i = 0; i < k_stages + v_stages; ++i) {

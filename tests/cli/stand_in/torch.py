@@ -30,6 +30,8 @@ fake.cuda.get_device_name.return_value = "a GPU"
 fake.cuda.get_device_properties.return_value.L2_cache_size = 1024
 fake.cuda.Event.return_value.elapsed_time.return_value = 0.08
 fake.compile.side_effect = lambda function, **options: function
-fake.randn.side_effect = lambda *shape, **options: Mock(shape=shape)
+fake.randn.side_effect = lambda *shape, **options: Mock(shape=shape, **{"data_ptr.return_value": 4096})
+fake.empty.return_value.data_ptr.return_value = 8192
+fake.cuda.current_stream.return_value.cuda_stream = 16
 sys.modules.update({"torch": fake, "torch.nn": fake.nn, "torch.nn.attention": fake.nn.attention,
                     "torch.nn.functional": fake.nn.functional})

@@ -28,6 +28,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         tma_load_hinted(l2_evict_last(), tile, map, barrier, x, 1);
         tma_load_hinted(l2_evict_first(), tile, map, barrier, x, 1, 2);
         tma_load_hinted(l2_evict_first(), tile, map, barrier, x, 1, 2, 3);
+        tma_load_multicast(1, tile, map, barrier, x, 1, 2);
         bulk_load(tile, bytes_gmem, 64, barrier);
         fence_proxy_async();
         tma_store(map, tile, x, 1);
@@ -40,6 +41,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     }
     mbarrier_arrive(barrier + 8);
     mbarrier_arrive_cluster(map_to_block(barrier + 8, 0));
+    mbarrier_arrive_block(map_to_block(barrier + 8, 0));
     mbarrier_wait(barrier, 0);
     if (mbarrier_test_wait(barrier, 1))
         x++;
@@ -49,6 +51,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     griddepcontrol_launch_dependents();
     cluster_arrive();
     cluster_wait();
-    out_gmem[threadIdx.x] = cluster_rank() + cluster_size() + x +
-                            descriptor_advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
+    cluster_arrive_relaxed();
+    cluster_wait();
+    out_gmem[threadIdx.x] =
+        cluster_rank() + cluster_size() + x +
+        descriptor_advance(matrix_descriptor(tile, 16, 1024, swizzle::by_128), 32);
 }

@@ -1,0 +1,107 @@
+# The baseline of gemm: what it asks of cuBLASLt, of which it takes the fastest algorithm, and what it says where an
+# implementation does not fit. PyTorch and the GPU are stand-ins (stand_in/torch.py), and so is cuBLASLt: a library in C that
+# has the declarations of cublasLt.h which the baseline calls through ctypes, and checks that each product fits together.
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/tests/cli/stand_in LD_LIBRARY_PATH=$PWD
+cat >cublaslt.c <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct operation { int32_t trans_a, trans_b, epilogue, bias_type; void *bias; };
+struct layout { int type; uint64_t rows, columns; int64_t pitch, stride; int32_t batch; };
+struct result { uint64_t algorithm[8]; size_t workspace; int state; float waves; int reserved[4]; };
+static int calls;
+
+static void must(int holds, const char *what) {
+    if (!holds) {
+        fprintf(stderr, "cuBLASLt: %s\n", what);
+        exit(1);
+    }
+}
+int cublasLtCreate(void **handle) { *handle = &calls; return 0; }
+int cublasLtMatmulDescCreate(struct operation **made, int compute, int scale) {
+    must(compute == 68 && scale == 0, "sums and scales in float");
+    *made = calloc(1, sizeof **made);
+    return 0;
+}
+int cublasLtMatmulDescSetAttribute(struct operation *of, int attribute, const void *value, size_t size) {
+    void *to = attribute == 3 ? (void *)&of->trans_a : attribute == 4 ? (void *)&of->trans_b
+             : attribute == 7 ? (void *)&of->epilogue : attribute == 8 ? (void *)&of->bias
+             : attribute == 26 ? (void *)&of->bias_type : NULL;
+    must(to != NULL && size == (attribute == 8 ? 8 : 4), "an attribute of an operation");
+    memcpy(to, value, size);
+    return 0;
+}
+int cublasLtMatrixLayoutCreate(struct layout **made, int type, uint64_t rows, uint64_t columns, int64_t pitch) {
+    *made = calloc(1, sizeof **made);
+    **made = (struct layout){type, rows, columns, pitch, 0, 1};
+    return 0;
+}
+int cublasLtMatrixLayoutSetAttribute(struct layout *of, int attribute, const void *value, size_t size) {
+    must((attribute == 5 && size == 4) || (attribute == 6 && size == 8), "an attribute of a layout");
+    memcpy(attribute == 5 ? (void *)&of->batch : (void *)&of->stride, value, size);
+    return 0;
+}
+int cublasLtMatmulPreferenceCreate(void **made) { *made = malloc(8); return 0; }
+int cublasLtMatmulPreferenceSetAttribute(void *of, int attribute, const void *value, size_t size) {
+    must(of != NULL && attribute == 1 && size == 8 && *(const uint64_t *)value >= 32 << 20, "a workspace");
+    return 0;
+}
+int cublasLtMatmulPreferenceDestroy(void *of) { free(of); return 0; }
+
+/* D = op(A) op(B): m x k, k x n and m x n. */
+static void fits(const struct operation *of, const struct layout *a, const struct layout *b, const struct layout *d) {
+    uint64_t m = of->trans_a ? a->columns : a->rows, k = of->trans_a ? a->rows : a->columns;
+    must(m == d->rows && k == (of->trans_b ? b->columns : b->rows), "the factors do not fit");
+    must((of->trans_b ? b->rows : b->columns) == d->columns, "the product does not fit");
+    for (int i = 0; i < 3; i++) {
+        const struct layout *one = i == 0 ? a : i == 1 ? b : d;
+        must(one->pitch == (int64_t)one->rows && one->batch == d->batch && one->type == d->type, "a layout");
+        must(one->batch == 1 || one->stride == (int64_t)(one->rows * one->columns), "a batch");
+    }
+    must((of->bias != NULL) == ((of->epilogue & 4) != 0) && (!of->bias || of->bias_type == d->type), "the bias");
+}
+int cublasLtMatmulAlgoGetHeuristic(void *handle, const struct operation *of, const struct layout *a, const struct layout *b,
+                                   const struct layout *c, const struct layout *d, void *preference, int asked,
+                                   struct result *results, int *count) {
+    must(handle == &calls && preference != NULL && asked == 100 && c == d, "what is asked");
+    fits(of, a, b, d);
+    printf("%s%s m %d n %d k %d batch %d type %d epilogue %d\n", of->trans_a ? "T" : "N", of->trans_b ? "T" : "N",
+           (int)d->rows, (int)d->columns, (int)(of->trans_a ? a->rows : a->columns), d->batch, d->type, of->epilogue);
+    fflush(stdout);
+    *count = d->rows == 24 ? 0 : 4;
+    for (int i = 0; i < *count; i++)
+        results[i] = (struct result){.algorithm = {(uint64_t)i + 1}, .state = i == 1 ? 7 : 0};
+    return 0;
+}
+int cublasLtMatmul(void *handle, const struct operation *of, const float *alpha, const void *a, const struct layout *a_layout,
+                   const void *b, const struct layout *b_layout, const float *beta, const void *c, const struct layout *c_layout,
+                   void *d, const struct layout *d_layout, const uint64_t *algorithm, void *workspace, size_t bytes,
+                   void *stream) {
+    must(handle == &calls && *alpha == 1 && a && b && c && d && workspace == (void *)8192 && bytes >= 32 << 20, "a call");
+    must(stream == (void *)16 && c_layout == d_layout, "a stream");
+    fits(of, a_layout, b_layout, d_layout);
+    must(*algorithm != 2, "an algorithm that is not offered");
+    if (++calls == 1)
+        printf("beta %g\n", *beta);
+    fflush(stdout);
+    return *algorithm == 3 ? 15 : 0; /* offered, and refused */
+}
+C
+cc -shared -fPIC -o libcublasLt.so cublaslt.c
+ask() { # CHANGED DIMENSIONS: what the baseline answers
+    jq -nc --argjson case "{\"M\": 5, \"N\": 16, \"K\": 40, \"BATCH\": 1, \"TRANS_A\": 0, \"TRANS_B\": 1, \"BF16\": 1, $1}" '
+        {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
+        ({ask: "capture", case: $case, launches: 4, sets: 2,
+          implementation: ("cublaslt", "eager", "addmm_gelu", "compiled")},
+         {ask: "warm", warmup_us: 100, samples: 2})' |
+        (cd "$ROOT/templates/gemm" && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py 2>&1) |
+        grep -v 'nothing is captured'
+}
+ask '"EPILOGUE": 0'
+ask '"EPILOGUE": 2, "TRANS_A": 1, "TRANS_B": 0'
+ask '"EPILOGUE": 3, "BATCH": 7, "BF16": 0'
+ask '"EPILOGUE": 4' | grep -e beta -e ' m '
+echo "no algorithm"
+ask '"EPILOGUE": 1, "N": 24' | grep -e unable
