@@ -90,14 +90,13 @@ static void errors_in_a_block_are_found(void **state) {
 
 static void empty_blocks_are_found(void **state) {
     (void)state;
-    is_refused("",
-               "        if (row >= params.S)\n            continue;\n        const float row_sum",
-               "        if (row >= params.S || (params.S > 2000 && params.heads == 2))\n"
+    is_refused("", "        if (row >= work.S)\n            continue;\n        const float row_sum",
+               "        if (row >= work.S || (params.S > 2000 && params.heads == 2))\n"
                "            continue;\n        const float row_sum",
                "16 blocks, most of them at random, do not write any output");
     is_refused("",
-               "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, row, "
-               "params)] =\n                log_sum_exp(rows",
+               "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, "
+               "work.first_query + row, params)] =\n                log_sum_exp(rows",
                "if (lse && thread.t == 0 && (params.S < 2000 || params.heads == 1))\n            "
                "lse[row_index(work.batch, work.head, row, params)] =\n                "
                "log_sum_exp(rows",
@@ -110,8 +109,8 @@ static void what_the_first_block_writes_counts(void **state) {
     const struct exploit exploit = {
         .name = "long",
         .base = BASE_TOO_LONG,
-        .from = "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, row, "
-                "params)] =\n                log_sum_exp(rows",
+        .from = "if (lse && thread.t == 0)\n            lse[row_index(work.batch, work.head, "
+                "work.first_query + row, params)] =\n                log_sum_exp(rows",
         .to = "if (lse && thread.t == 0 && (params.S < 2000 || params.heads == 1 ||\n"
               "            blockIdx.x + blockIdx.y + blockIdx.z == 0))\n            "
               "lse[row_index(work.batch, work.head, row, params)] =\n                "
