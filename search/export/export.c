@@ -130,6 +130,8 @@ static int write_all(const struct export *export, struct error *error) {
         {"reference.cu", write_reference_source, WITH_REFERENCE_SOURCE},
         {"reference_runner.py", write_reference_runner, WITH_PYTHON},
         {"Makefile", write_makefile, ALWAYS},
+        {"CMakeLists.txt", write_cmake, ALWAYS},
+        {".pc", write_pkg_config, ALWAYS},
         {"reference_launch.c", write_reference_launch, WITH_REFERENCE_SOURCE},
         {"reference_launch.c", write_default_launch, WITH_DEFAULT_GENOME},
         {"setup.cu", write_setup_source, WITH_SETUP},

@@ -153,6 +153,8 @@ int check_names(const struct export *export, struct error *error);
     F(HEADER, export, header_h)                                                                    \
     F(CASES, export, cases_h)                                                                      \
     F(MAKEFILE, export, makefile)                                                                  \
+    F(CMAKE, export, cmake)                                                                        \
+    F(PKG_CONFIG, export, pkg_config)                                                              \
     F(KERNEL, export, kernel_cu)                                                                   \
     F(VARIANT, export, variant_h)                                                                  \
     F(CHECK, export, check_c)                                                                      \
@@ -219,6 +221,8 @@ int write_setup_source(const struct export *export, struct strbuf *text, struct 
 int write_setup_launch(const struct export *export, struct strbuf *text, struct error *error);
 int write_fills(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
+int write_cmake(const struct export *export, struct strbuf *text, struct error *error);
+int write_pkg_config(const struct export *export, struct strbuf *text, struct error *error);
 /* Call it last: it lists the other files with their hashes. */
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error);
 

@@ -40,11 +40,11 @@ static bool is_unchanged(const char *path, const cJSON *digits) {
 /* Whether a file that is not listed could get into what is built: a source, or a makefile that make
    prefers to Makefile. The copy of the template is read whole. */
 static bool is_read_by_build(const char *name) {
-    static const char *const kinds[] = {".c",     ".h",   ".cu", ".cuh", ".hpp", ".cpp",
-                                        ".cubin", ".inc", ".s",  ".S",   ".mk"};
+    static const char *const kinds[] = {".c",   ".h", ".cu", ".cuh", ".hpp",   ".cpp", ".cubin",
+                                        ".inc", ".s", ".S",  ".mk",  ".cmake", ".pc",  ".py"};
     const char *kind = strrchr(name, '.');
     if (strcmp(name, "makefile") == 0 || strcmp(name, "GNUmakefile") == 0 ||
-        strncmp(name, "template/", strlen("template/")) == 0)
+        strcmp(name, "CMakeLists.txt") == 0 || strncmp(name, "template/", strlen("template/")) == 0)
         return true;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && kind != NULL; i++)
         if (strcmp(kind, kinds[i]) == 0)
