@@ -17,6 +17,7 @@
 struct export_context {
     const char *out, *sign_key;
     bool force, unchecked;
+    unsigned with; /* EXPORT_WITH_* */
     struct export_run run;
     struct template
         *held_out[SOLUTIONS_MAX]; /* by rival; NULL: not exported, or none was checked */
@@ -270,6 +271,7 @@ static int write_export(struct export_context *context, struct error *error) {
                     : duel != NULL         ? duel->baseline
                                            : NULL,
         .replay = replay,
+        .with = context->with,
         .force = context->force,
         .sign_key = context->sign_key,
     };
@@ -295,6 +297,34 @@ static void print_cases(const struct export_context *context) {
     }
 }
 
+/* "torch,jax". */
+static int read_frameworks(const char *words, unsigned *with) {
+    static const struct {
+        const char *word;
+        unsigned with;
+    } frameworks[] = {{"ctypes", EXPORT_WITH_CTYPES},
+                      {"torch", EXPORT_WITH_TORCH | EXPORT_WITH_CTYPES},
+                      {"jax", EXPORT_WITH_JAX}};
+    while (words != NULL) {
+        const size_t length = strcspn(words, ",");
+        unsigned found = 0;
+        for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++)
+            if (strlen(frameworks[i].word) == length &&
+                strncmp(frameworks[i].word, words, length) == 0)
+                found = frameworks[i].with;
+        if (found == 0) {
+            fprintf(stderr,
+                    "evotile: export: --with %.*s: give one or more of torch, jax and ctypes, with "
+                    "commas between them\n",
+                    (int)length, words);
+            return -1;
+        }
+        *with |= found;
+        words = words[length] == ',' ? words + length + 1 : NULL;
+    }
+    return 0;
+}
+
 static void release_context(struct export_context *context) {
     for (int v = 0; v < 2 * CASES_MAX; v++)
         nvrtc_image_release(&context->images[v]);
@@ -310,7 +340,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct export_context *context = xcalloc(1, sizeof *context);
     context->run.rank = REPLAY_CHAMPION;
     context->run.trial = -1;
-    const char *format = NULL;
+    const char *format = NULL, *frameworks = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
         OPTION("rank", "K", "rank on the board, from 1 (default: the champion)",
@@ -327,6 +357,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &context->unchecked),
         OPTION("sign", "KEYFILE", "sign the manifest with this secret key of minisign",
                &context->sign_key),
+        OPTION("with", "LIST", "for frameworks too: torch, jax or ctypes, with commas between them",
+               &frameworks),
         OPTION("format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
                &format),
         OPTION("goal", "K", "with --format: case of a per_case run, from 0 (default 0)", &goal),
@@ -334,7 +366,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     };
     struct error error = {0};
     int status = STATUS_USAGE;
-    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+    if (options_parse(verb, rows, argc, argv, 1, 1) < 0 ||
+        read_frameworks(frameworks, &context->with) < 0)
         goto done;
     if (context->out == NULL) {
         fprintf(stderr,

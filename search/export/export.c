@@ -115,9 +115,18 @@ static int write_template(const struct export *export, struct error *error) {
 
 static int write_all(const struct export *export, struct error *error) {
     static const struct {
-        const char *name; /* a bare extension follows the export's name */
+        const char *name; /* a bare extension, or ending, follows the export's name */
         int (*write)(const struct export *export, struct strbuf *text, struct error *error);
-        enum { ALWAYS, WITH_REFERENCE_SOURCE, WITH_DEFAULT_GENOME, WITH_SETUP, WITH_PYTHON } when;
+        enum {
+            ALWAYS,
+            WITH_REFERENCE_SOURCE,
+            WITH_DEFAULT_GENOME,
+            WITH_SETUP,
+            WITH_PYTHON,
+            WITH_FRAMEWORK,
+            WITH_CTYPES,
+            WITH_TORCH
+        } when;
     } files[] = {
         {".h", write_header, ALWAYS},
         {".c", write_launcher, ALWAYS},
@@ -136,22 +145,32 @@ static int write_all(const struct export *export, struct error *error) {
         {"reference_launch.c", write_default_launch, WITH_DEFAULT_GENOME},
         {"setup.cu", write_setup_source, WITH_SETUP},
         {"setup_launch.c", write_setup_launch, WITH_SETUP},
+        {"_call.h", write_call_header, WITH_FRAMEWORK},
+        {"_call.c", write_call, WITH_FRAMEWORK},
+        {"_ctypes.py", write_ctypes_module, WITH_CTYPES},
+        {"_torch.cpp", write_torch_source, WITH_TORCH},
+        {".py", write_torch_module, WITH_TORCH},
         {"manifest.json", write_manifest, ALWAYS}, /* lists all the others */
     };
     if (write_kernels(export, error) < 0 || write_variants(export, error) < 0 ||
         write_reference(export, error) < 0 || write_template(export, error) < 0)
         return -1;
+    const unsigned with = export->request->with;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
-        char name[NAME_SIZE + 8];
+        char name[NAME_SIZE + 16];
         if ((files[i].when == WITH_REFERENCE_SOURCE &&
              (!has_gpu_reference(export) || has_default_reference(export))) ||
             (files[i].when == WITH_DEFAULT_GENOME && !has_default_reference(export)) ||
+            (files[i].when == WITH_FRAMEWORK && with == 0) ||
+            (files[i].when == WITH_CTYPES && (with & EXPORT_WITH_CTYPES) == 0) ||
+            (files[i].when == WITH_TORCH && (with & EXPORT_WITH_TORCH) == 0) ||
             (files[i].when == WITH_SETUP && export->template->setup.count == 0) ||
             (files[i].when == WITH_PYTHON && (export->template->reference_python == NULL ||
                                               export->template->cpu_reference != NULL)))
             continue;
-        snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
+        snprintf(name, sizeof name, "%s%s",
+                 files[i].name[0] == '.' || files[i].name[0] == '_' ? export->name : "",
                  files[i].name);
         if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
             return -1;

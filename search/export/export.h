@@ -71,6 +71,13 @@ struct export_case {
                                            separate timings */
 };
 
+/* What else to write, for the frameworks that call the kernel (export_with). */
+enum {
+    EXPORT_WITH_CTYPES = 1, /* NAME_ctypes.py: for any framework with DLPack, without a compiler */
+    EXPORT_WITH_TORCH = 2,  /* NAME.py and NAME_torch.cpp, and NAME_ctypes.py */
+    EXPORT_WITH_JAX = 4,    /* NAME_jax.py and NAME_jax.cpp */
+};
+
 struct export_request {
     const struct template *template; /* the first variant's: whatever is of the problem is read from
                                         it, and is the same in the others */
@@ -88,6 +95,7 @@ struct export_request {
     double score_us;                 /* as in struct outcome; 0: no score over all cases */
     const char *baseline;            /* its name; NULL: none */
     const char *replay;              /* the command that evaluates the folder again */
+    unsigned with;                   /* EXPORT_WITH_*, or 0 */
     bool force;                      /* replace an existing export */
     const char *sign_key; /* the file of a secret key, for manifest.json.minisig; NULL: the
                              export is not signed */

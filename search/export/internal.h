@@ -12,7 +12,8 @@
 #include "export/export.h"
 
 /* The prefix of the 64-bit integer functions that printed expressions call. */
-#define INT_FUNCTION_PREFIX "int64_"
+#define INT_FUNCTION_PREFIX    "int64_"
+#define PYTHON_FUNCTION_PREFIX "_"
 
 /* How expressions are printed for one variant. */
 struct expr_printer {
@@ -24,6 +25,7 @@ struct expr_printer {
     int64_t values[SLOTS_MAX];
     bool
         launches; /* `tensors` is in scope: strides that the caller gave override the packed ones */
+    bool python;  /* print Python, whose variables have the names of dimensions */
 };
 
 /* `variant` NULL: for the reference, which no gene affects and whose dimensions are all variable;
@@ -33,6 +35,9 @@ struct expr_printer {
 struct expr_printer *expr_to_c_new(const struct template *template,
                                    const struct export_variant *variant, bool as_double,
                                    struct error *error);
+/* The same for Python, with all dimensions variable: members, as "shape.", or variables, "". */
+struct expr_printer *expr_to_python_new(const struct template *template, const char *member,
+                                        struct error *error);
 void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
                    struct strbuf *text);
 /* True if the expression is constant for this variant; sets `value`. */
@@ -153,6 +158,11 @@ int check_names(const struct export *export, struct error *error);
     F(HEADER, export, header_h)                                                                    \
     F(CASES, export, cases_h)                                                                      \
     F(MAKEFILE, export, makefile)                                                                  \
+    F(CALL_HEADER, export, call_h)                                                                 \
+    F(CALL, export, call_c)                                                                        \
+    F(TORCH, export, torch_cpp)                                                                    \
+    F(TORCH_MODULE, export, torch_py)                                                              \
+    F(CTYPES, export, ctypes_py)                                                                   \
     F(CMAKE, export, cmake)                                                                        \
     F(PKG_CONFIG, export, pkg_config)                                                              \
     F(KERNEL, export, kernel_cu)                                                                   \
@@ -220,6 +230,13 @@ int write_default_launch(const struct export *export, struct strbuf *text, struc
 int write_setup_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_setup_launch(const struct export *export, struct strbuf *text, struct error *error);
 int write_fills(const struct export *export, struct strbuf *text, struct error *error);
+/* NAME_call.h and NAME_call.c. */
+int write_call_header(const struct export *export, struct strbuf *text, struct error *error);
+int write_call(const struct export *export, struct strbuf *text, struct error *error);
+/* NAME_torch.cpp, NAME.py and NAME_ctypes.py. */
+int write_torch_source(const struct export *export, struct strbuf *text, struct error *error);
+int write_torch_module(const struct export *export, struct strbuf *text, struct error *error);
+int write_ctypes_module(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
 int write_cmake(const struct export *export, struct strbuf *text, struct error *error);
 int write_pkg_config(const struct export *export, struct strbuf *text, struct error *error);

@@ -29,6 +29,8 @@ int write_makefile(const struct export *export, struct strbuf *text, struct erro
         mixed = mixed || strcmp(own, architecture) != 0;
     }
     cJSON_AddStringToObject(values, "architecture", architecture);
+    cJSON_AddBoolToObject(values, "frameworks", request->with != 0);
+    cJSON_AddBoolToObject(values, "torch", (request->with & EXPORT_WITH_TORCH) != 0);
     cJSON_AddBoolToObject(values, "mixed", mixed);
     cJSON_AddBoolToObject(values, "of_several", export->solution_count > 1);
     cJSON_AddBoolToObject(values, "setup", export->template->setup.count > 0);

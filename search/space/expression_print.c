@@ -10,7 +10,8 @@ struct printer {
     const struct symbol_table *symbols;
     const struct slots *known;
     const int64_t *values;
-    const char *prefix; /* NULL: not C */
+    const char *prefix; /* NULL: the language of templates */
+    bool python;
     char *text;
     size_t size, length;
 };
@@ -27,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void print_text(struct printer *pri
 
 static void print_number(struct printer *printer, int64_t number) {
     /* In C a constant without a suffix is an int, and int arithmetic may overflow. */
-    const char *suffix = printer->prefix != NULL ? "LL" : "";
+    const char *suffix = printer->prefix != NULL && !printer->python ? "LL" : "";
     if (number == INT64_MIN) /* its magnitude does not fit an int64 */
         print_text(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
     else if (number < 0)
@@ -42,6 +43,13 @@ static bool folds_to_constant(const struct printer *printer, int index, int64_t 
     return expression_value(printer->expression, index,
                             printer->known != NULL ? printer->known : &none, printer->values, value,
                             &fault);
+}
+
+/* The operators that Python spells otherwise. */
+static const char *spell_operator(const struct printer *printer, enum op op) {
+    if (printer->python && (op == OP_OR || op == OP_AND || op == OP_NOT || op == OP_DIVIDE))
+        return op == OP_OR ? "or" : op == OP_AND ? "and" : op == OP_NOT ? "not" : "//";
+    return spellings[op].text;
 }
 
 /* Nested operators are always bracketed, so that the output reads without knowing the
@@ -65,14 +73,25 @@ static void print_node(struct printer *printer, int index, bool outermost) {
     }
     if (node->op == OP_NEGATE || node->op == OP_NOT) {
         /* The space in "- -a" prevents a decrement operator. */
-        print_text(printer, "%s ", spelling->text);
+        print_text(printer, printer->python ? "(%s " : "%s ", spell_operator(printer, node->op));
         print_node(printer, operands[0], false);
+        if (printer->python) /* whose `not` binds more loosely than a comparison */
+            print_text(printer, ")");
         return;
     }
     if (spelling->function)
         print_text(printer, "%s%s", printer->prefix != NULL ? printer->prefix : "", spelling->text);
     if (spelling->function || !outermost)
         print_text(printer, "(");
+    if (node->op == OP_CHOOSE && printer->python) {
+        print_node(printer, operands[1], false);
+        print_text(printer, " if ");
+        print_node(printer, operands[0], false);
+        print_text(printer, " else ");
+        print_node(printer, operands[2], false);
+        print_text(printer, outermost ? "" : ")");
+        return;
+    }
     print_node(printer, operands[0], spelling->function);
     if (node->op == OP_CHOOSE) {
         print_text(printer, " ? ");
@@ -83,7 +102,7 @@ static void print_node(struct printer *printer, int index, bool outermost) {
         if (spelling->function)
             print_text(printer, ", ");
         else
-            print_text(printer, " %s ", spelling->text);
+            print_text(printer, " %s ", spell_operator(printer, node->op));
         print_node(printer, operands[1], spelling->function);
     }
     if (spelling->function || !outermost)
@@ -98,6 +117,7 @@ size_t expression_print(const struct expression *expression, const struct symbol
         printer.known = style->known;
         printer.values = style->values;
         printer.prefix = style->function_prefix;
+        printer.python = style->python;
     }
     print_node(&printer, expression->root, true);
     return printer.length;
