@@ -121,11 +121,20 @@ int export_add_references(const struct template *template, const struct genome *
    remain. */
 int export_write(const struct export_request *request, const char *folder, struct error *error);
 
+/* The same for several architectures, of one problem: each request's export becomes a folder
+   inside, named by its architecture, and NAME.h and NAME.c choose among them by the current device.
+   The requests' architectures differ; the first request decides on name, with, force and sign_key.
+ */
+enum { ARCHITECTURES_MAX = 8 };
+int export_write_architectures(const struct export_request *const *requests, int count,
+                               const char *folder, struct error *error);
+
 /* ---- reading ---- */
 
-/* Of a kernel of one solution, and of several: earlier versions of evotile refuse that by its
-   number. */
-enum { MANIFEST_FORMAT = 1, MANIFEST_FORMAT_SOLUTIONS = 2 };
+/* Of a kernel of one solution; of several; and of several architectures, which manifest_read
+   refuses with the names of their folders: each has a manifest of its own. Earlier versions of
+   evotile refuse the latter two by their numbers. */
+enum { MANIFEST_FORMAT = 1, MANIFEST_FORMAT_SOLUTIONS = 2, MANIFEST_FORMAT_ARCHITECTURES = 3 };
 
 /* The document owns the strings. */
 struct manifest_variant {

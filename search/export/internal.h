@@ -65,6 +65,13 @@ struct verified_range {
     struct shape least, most;
 };
 
+/* One architecture of several: an export in a folder of its own, which has the architecture's name.
+ */
+struct export_part {
+    char architecture[NAME_SIZE], name[NAME_SIZE]; /* name: the prefix of its functions */
+    const struct export_request *request;
+};
+
 /* The inputs of all write_* functions. */
 struct export {
     const struct export_request *request;
@@ -81,6 +88,8 @@ struct export {
     int magnitude_count; /* tensors of magnitudes, which follow all others */
     int setup_count;     /* tensors that only setup takes */
     const char *folder;  /* where the files are written */
+    int part_count; /* architectures, the preferred first; 0: one, without a folder of its own */
+    const struct export_part *parts;
     int checked_count;
     struct checked_shape *checked;   /* the cases, then the ragged shapes */
     struct verified_range *verified; /* by variant */
@@ -120,6 +129,15 @@ int variant_options(const struct export *export, int variant, char architecture[
 int export_architecture(const struct export *export, char architecture[NAME_SIZE],
                         struct error *error);
 
+/* Adds `parts`: architecture, part (its name), device, first, major, minor, exact; any_parts,
+   first_part, architectures ("sm_90a, sm_80"). */
+void add_parts(const struct export *export, cJSON *values);
+/* Adds `libraries`: the rules of the Makefile that build what is linked. */
+void add_libraries(const struct export *export, cJSON *values);
+/* What callers of the launcher see of the problem, as a text that is equal for equal structs. The
+   caller frees it. */
+char *header_interface(const struct template *template);
+
 /* Adds what check.c needs for a shape of the user's (check_shape.c). */
 int add_shape_functions(const struct export *export, cJSON *values, struct error *error);
 
@@ -157,6 +175,10 @@ int check_names(const struct export *export, struct error *error);
     F(REFERENCE_LAUNCH, export, reference_launch_c)                                                \
     F(HEADER, export, header_h)                                                                    \
     F(CASES, export, cases_h)                                                                      \
+    F(ARCHITECTURES, export, architectures_c)                                                      \
+    F(ARCHITECTURES_MAKEFILE, export, architectures_makefile)                                      \
+    F(LIBRARIES_MAKEFILE, export, libraries_makefile)                                              \
+    F(WHICH, export, which_c)                                                                      \
     F(MAKEFILE, export, makefile)                                                                  \
     F(CALL_HEADER, export, call_h)                                                                 \
     F(CALL, export, call_c)                                                                        \
@@ -197,6 +219,15 @@ void embedded_copy(enum embedded_file file, struct strbuf *text);
 
 /* Adds what makes nvcc compile kernels that are C++ templates: their addresses, with commas. */
 void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text);
+
+/* Writes and releases the text. `written` < 0: only releases it and returns -1. */
+int write_text(const struct export *export, const char *name, int written, struct strbuf *text,
+               struct error *error);
+/* The files of `request->with`; and the signature of the manifest, if one is asked for. */
+int write_frameworks(const struct export *export, struct error *error);
+int sign_export(const struct export *export, struct error *error);
+/* Makes a C identifier from the folder's name. */
+void export_make_name(const char *folder, char name[NAME_SIZE]);
 
 /* Each write_* function appends the text of one file. */
 int write_kernel(const struct export *export, const struct template *solution, struct strbuf *text,
@@ -242,5 +273,8 @@ int write_cmake(const struct export *export, struct strbuf *text, struct error *
 int write_pkg_config(const struct export *export, struct strbuf *text, struct error *error);
 /* Call it last: it lists the other files with their hashes. */
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error);
+/* The same of several architectures, whose folders have manifests of their own. */
+int write_architectures_manifest(const struct export *export, struct strbuf *text,
+                                 struct error *error);
 
 #endif

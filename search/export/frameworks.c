@@ -1,0 +1,28 @@
+/* What is written for the frameworks that call the kernel: which files `with` asks for. */
+#include "export/internal.h"
+
+#include <stdio.h>
+
+int write_frameworks(const struct export *export, struct error *error) {
+    static const struct {
+        const char *ending; /* follows the export's name */
+        unsigned with;      /* any of them asks for it */
+        int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+    } files[] = {
+        {"_call.h", ~0u, write_call_header},
+        {"_call.c", ~0u, write_call},
+        {"_ctypes.py", EXPORT_WITH_CTYPES, write_ctypes_module},
+        {"_torch.cpp", EXPORT_WITH_TORCH, write_torch_source},
+        {".py", EXPORT_WITH_TORCH, write_torch_module},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct strbuf text = {0};
+        char name[NAME_SIZE + 16];
+        if ((export->request->with & files[i].with) == 0)
+            continue;
+        snprintf(name, sizeof name, "%s%s", export->name, files[i].ending);
+        if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
+            return -1;
+    }
+    return 0;
+}
