@@ -312,7 +312,7 @@ static int read_frameworks(const char *words, unsigned *with) {
         unsigned with;
     } frameworks[] = {{"ctypes", EXPORT_WITH_CTYPES},
                       {"torch", EXPORT_WITH_TORCH | EXPORT_WITH_CTYPES},
-                      {"jax", EXPORT_WITH_JAX}};
+                      {"jax", EXPORT_WITH_JAX | EXPORT_WITH_CTYPES}};
     while (words != NULL) {
         const size_t length = strcspn(words, ",");
         unsigned found = 0;

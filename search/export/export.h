@@ -75,7 +75,7 @@ struct export_case {
 enum {
     EXPORT_WITH_CTYPES = 1, /* NAME_ctypes.py: for any framework with DLPack, without a compiler */
     EXPORT_WITH_TORCH = 2,  /* NAME.py and NAME_torch.cpp, and NAME_ctypes.py */
-    EXPORT_WITH_JAX = 4,    /* NAME_jax.py and NAME_jax.cpp */
+    EXPORT_WITH_JAX = 4,    /* NAME_jax.py and NAME_jax.cpp, and NAME_ctypes.py */
 };
 
 struct export_request {

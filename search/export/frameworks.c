@@ -14,6 +14,8 @@ int write_frameworks(const struct export *export, struct error *error) {
         {"_ctypes.py", EXPORT_WITH_CTYPES, write_ctypes_module},
         {"_torch.cpp", EXPORT_WITH_TORCH, write_torch_source},
         {".py", EXPORT_WITH_TORCH, write_torch_module},
+        {"_jax.cpp", EXPORT_WITH_JAX, write_jax_source},
+        {"_jax.py", EXPORT_WITH_JAX, write_jax_module},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};

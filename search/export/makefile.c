@@ -8,6 +8,7 @@ void add_libraries(const struct export *export, cJSON *values) {
     struct strbuf text = {0};
     cJSON_AddBoolToObject(values, "frameworks", with != 0);
     cJSON_AddBoolToObject(values, "torch", (with & EXPORT_WITH_TORCH) != 0);
+    cJSON_AddBoolToObject(values, "jax", (with & EXPORT_WITH_JAX) != 0);
     cJSON_AddBoolToObject(values, "several", export->part_count > 0);
     embedded_fill(EMBEDDED_LIBRARIES_MAKEFILE, cJSON_Duplicate(values, 1), &text);
     embedded_add_text(values, "libraries", &text);

@@ -116,15 +116,21 @@ int FUNCTION(_launch)(const struct FUNCTION(_shape) * shape,
                       const struct FUNCTION(_tensors) * tensors, void *workspace, size_t bytes,
                       cudaStream_t stream) {
     int64_t strides[4][3];
-    const void *addresses[4] = {tensors->q, tensors->k, tensors->v, tensors->o};
-    memcpy(strides[0], tensors->q_strides, sizeof strides[0]);
-    memcpy(strides[1], tensors->k_strides, sizeof strides[1]);
-    memcpy(strides[2], tensors->v_strides, sizeof strides[2]);
-    memcpy(strides[3], tensors->o_strides, sizeof strides[3]);
+    const void *addresses[4];
     if (FUNCTION(_workspace_bytes)(shape) < 0)
         return NO_KERNEL;
     if (shape->S > STAND_IN_LARGEST || shape->S_KV > 4096)
         return UNVERIFIED;
+    if (tensors == NULL)
+        return NO_ARGUMENT;
+    addresses[0] = tensors->q;
+    addresses[1] = tensors->k;
+    addresses[2] = tensors->v;
+    addresses[3] = tensors->o;
+    memcpy(strides[0], tensors->q_strides, sizeof strides[0]);
+    memcpy(strides[1], tensors->k_strides, sizeof strides[1]);
+    memcpy(strides[2], tensors->v_strides, sizeof strides[2]);
+    memcpy(strides[3], tensors->o_strides, sizeof strides[3]);
     if (bytes < WORKSPACE_BYTES || workspace == NULL)
         return WORKSPACE;
     memset(workspace, 0x7f, WORKSPACE_BYTES);

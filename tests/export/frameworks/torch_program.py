@@ -13,7 +13,7 @@ sys.path.insert(0, folder)
 kernel = importlib.import_module(name)
 assert kernel.backend == backend, kernel.backend
 operators = getattr(torch.ops, name)
-stand_in = ctypes.CDLL(os.path.join(folder, f"{name}_torch.so" if backend == "compiled" else f"lib{name}.so"))
+stand_in = ctypes.CDLL(os.path.join(folder, f"lib{name}_torch.so" if backend == "compiled" else f"lib{name}.so"))
 calls = ctypes.c_int.in_dll(stand_in, "stand_in_calls")
 sdpa = torch.nn.functional.scaled_dot_product_attention
 
