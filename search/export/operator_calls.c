@@ -288,6 +288,18 @@ static int add_parameters(struct operator_call *call, const cJSON *given, struct
     return add_inputs(call, given, tensors, texts, error);
 }
 
+/* The operators know dimensions alone. */
+static bool reads_derived(const struct template *template, const struct expression *expression,
+                          const char **name) {
+    const struct space *space = template->space;
+    for (int i = 0; i < space->derived_count; i++)
+        if (slots_has(expression_reads(expression), space->derived[i].slot)) {
+            *name = space->symbols.slots[space->derived[i].slot];
+            return true;
+        }
+    return false;
+}
+
 /* "dimensions": {"LSE": 1}, and "require" over the dimensions. */
 static int add_conditions(const struct operator_call *call, struct texts *texts,
                           struct error *error) {
@@ -311,6 +323,10 @@ static int add_conditions(const struct operator_call *call, struct texts *texts,
         struct expression *expression = expression_parse(text, &template->space->symbols, &why);
         if (expression == NULL)
             return json_error(&require, error, "%s", why.text);
+        if (reads_derived(template, expression, &text)) {
+            expression_free(expression);
+            return json_error(&require, error, "%s is no dimension", text);
+        }
         strbuf_print(&texts->requires, "%s(", texts->requires.used > 0 ? " && " : "");
         strbuf_print(&texts->python_requires, "%s(",
                      texts->python_requires.used > 0 ? " and " : "");
