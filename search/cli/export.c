@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/export_code.h"
 #include "cli/export_run.h"
+#include "cli/export_wheel.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "session/single_trial.h"
@@ -17,7 +18,7 @@
 /* What the options say, for every run. */
 struct export_options {
     const char *out, *sign_key;
-    bool force, unchecked;
+    bool force, unchecked, wheel;
     unsigned with; /* EXPORT_WITH_* */
 };
 
@@ -386,6 +387,12 @@ static int export_runs(const struct export_options *options, const struct export
                      ? ": whether it agrees with the default genome, which does not say that it is "
                        "right"
                      : "");
+    if (status == 0 && options->wheel) {
+        char wheel[PATH_SIZE];
+        status = export_build_wheel(options->out, wheel, error);
+        if (status == 0)
+            log_info("the wheel is %s", wheel);
+    }
     for (int i = 0; i < count; i++)
         free_context(contexts[i]);
     return status;
@@ -423,6 +430,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &export.sign_key),
         OPTION("with", "LIST", "for frameworks too: torch, jax or ctypes, with commas between them",
                &frameworks),
+        OPTION("wheel", NULL,
+               "build a wheel for pip in DIR/dist, with --with ctypes if no other is given",
+               &export.wheel),
         OPTION("format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
                &format),
         OPTION("goal", "K", "with --format: case of a per_case run, from 0 (default 0)", &goal),
@@ -433,6 +443,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const int count = options_parse(verb, rows, argc, argv, 1, ARCHITECTURES_MAX);
     if (count < 0 || read_frameworks(frameworks, &export.with) < 0)
         goto done;
+    if (export.wheel && export.with == 0)
+        export.with = EXPORT_WITH_CTYPES;
     if (check_several(of_run, count, format) < 0)
         goto done;
     if (export.out == NULL) {

@@ -187,6 +187,8 @@ int check_names(const struct export *export, struct error *error);
     F(CTYPES, export, ctypes_py)                                                                   \
     F(JAX, export, jax_cpp)                                                                        \
     F(JAX_MODULE, export, jax_py)                                                                  \
+    F(WHEEL, export, wheel_py)                                                                     \
+    F(PYPROJECT, export, pyproject)                                                                \
     F(CMAKE, export, cmake)                                                                        \
     F(PKG_CONFIG, export, pkg_config)                                                              \
     F(KERNEL, export, kernel_cu)                                                                   \
@@ -266,10 +268,13 @@ int write_fills(const struct export *export, struct strbuf *text, struct error *
 /* NAME_call.h and NAME_call.c. */
 int write_call_header(const struct export *export, struct strbuf *text, struct error *error);
 int write_call(const struct export *export, struct strbuf *text, struct error *error);
-/* NAME_torch.cpp, NAME.py and NAME_ctypes.py; NAME_jax.cpp and NAME_jax.py. */
+/* NAME_torch.cpp, NAME.py and NAME_ctypes.py; NAME_jax.cpp and NAME_jax.py;
+   build_wheel.py and pyproject.toml. */
 int write_torch_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_torch_module(const struct export *export, struct strbuf *text, struct error *error);
 int write_ctypes_module(const struct export *export, struct strbuf *text, struct error *error);
+int write_wheel_builder(const struct export *export, struct strbuf *text, struct error *error);
+int write_pyproject(const struct export *export, struct strbuf *text, struct error *error);
 int write_jax_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_jax_module(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
