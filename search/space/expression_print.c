@@ -45,11 +45,38 @@ static bool folds_to_constant(const struct printer *printer, int index, int64_t 
                             &fault);
 }
 
-/* The operators that Python spells otherwise. */
-static const char *spell_operator(const struct printer *printer, enum op op) {
-    if (printer->python && (op == OP_OR || op == OP_AND || op == OP_NOT || op == OP_DIVIDE))
-        return op == OP_OR ? "or" : op == OP_AND ? "and" : op == OP_NOT ? "not" : "//";
-    return spellings[op].text;
+static void print_node(struct printer *printer, int index, bool outermost);
+
+/* Prints operands with words before, between and after them. */
+static void print_words(struct printer *printer, const int16_t *operands, const int *order,
+                        const char *const *words) {
+    print_text(printer, "%s", *words++);
+    for (; *words != NULL; words++) {
+        print_node(printer, operands[*order++], false);
+        print_text(printer, "%s", *words);
+    }
+}
+
+/* What Python writes otherwise; returns false for other operators. `and` and `or` give an operand
+   there, which may be neither 0 nor 1. */
+static bool print_python(struct printer *printer, const struct expression_node *node) {
+    static const struct {
+        enum op op;
+        int order[3];
+        const char *words[5];
+    } forms[] = {
+        {OP_NOT, {0}, {"(not ", ")", NULL}},
+        {OP_AND, {0, 1}, {"((", " and ", ") != 0)", NULL}},
+        {OP_OR, {0, 1}, {"((", " or ", ") != 0)", NULL}},
+        {OP_DIVIDE, {0, 1}, {"(", " // ", ")", NULL}},
+        {OP_CHOOSE, {1, 0, 2}, {"(", " if ", " else ", ")", NULL}},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (printer->python && forms[i].op == node->op) {
+            print_words(printer, node->operands, forms[i].order, forms[i].words);
+            return true;
+        }
+    return false;
 }
 
 /* Nested operators are always bracketed, so that the output reads without knowing the
@@ -71,27 +98,18 @@ static void print_node(struct printer *printer, int index, bool outermost) {
         print_node(printer, operands[value ? 1 : 2], outermost);
         return;
     }
+    if (print_python(printer, node))
+        return;
     if (node->op == OP_NEGATE || node->op == OP_NOT) {
         /* The space in "- -a" prevents a decrement operator. */
-        print_text(printer, printer->python ? "(%s " : "%s ", spell_operator(printer, node->op));
+        print_text(printer, "%s ", spelling->text);
         print_node(printer, operands[0], false);
-        if (printer->python) /* whose `not` binds more loosely than a comparison */
-            print_text(printer, ")");
         return;
     }
     if (spelling->function)
         print_text(printer, "%s%s", printer->prefix != NULL ? printer->prefix : "", spelling->text);
     if (spelling->function || !outermost)
         print_text(printer, "(");
-    if (node->op == OP_CHOOSE && printer->python) {
-        print_node(printer, operands[1], false);
-        print_text(printer, " if ");
-        print_node(printer, operands[0], false);
-        print_text(printer, " else ");
-        print_node(printer, operands[2], false);
-        print_text(printer, outermost ? "" : ")");
-        return;
-    }
     print_node(printer, operands[0], spelling->function);
     if (node->op == OP_CHOOSE) {
         print_text(printer, " ? ");
@@ -102,7 +120,7 @@ static void print_node(struct printer *printer, int index, bool outermost) {
         if (spelling->function)
             print_text(printer, ", ");
         else
-            print_text(printer, " %s ", spell_operator(printer, node->op));
+            print_text(printer, " %s ", spelling->text);
         print_node(printer, operands[1], spelling->function);
     }
     if (spelling->function || !outermost)
