@@ -34,6 +34,9 @@
  *         ...;
  *     manifest_release(&manifest);
  *
+ * With `with` the folder has what frameworks call the kernel with, too: NAME_call.h and NAME_call.c
+ * (call.c), and modules for PyTorch, JAX and ctypes, which are written in terms of these.
+ *
  * It compiles nothing and uses no device. Expressions in the output are the template's own, with
  * genes, specialised dimensions and device attributes substituted as constants.
  */

@@ -1,8 +1,8 @@
 /*
- * Stands in for the exported kernel NAME (-DNAME=att) of attention_fwd on a machine without a GPU: the
- * launcher's functions on host memory, with the strides that it gets. What a framework's operator
- * hands over is then seen in what it computes. STAND_IN_LARGEST queries are the most that are
- * verified; a call that the launcher would refuse is refused.
+ * Stands in for the exported kernel NAME (-DNAME=att) of attention_fwd on a machine without a GPU:
+ * the launcher's functions on host memory, with the strides that it gets. What a framework's
+ * operator hands over is then seen in what it computes. STAND_IN_LARGEST queries are the most that
+ * are verified; a call that the launcher would refuse is refused.
  */
 #include <math.h>
 #include <string.h>

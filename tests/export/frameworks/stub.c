@@ -1,5 +1,5 @@
-/* Stands in for the exported kernel NAME (-DNAME=rms) of any template: every shape has a kernel, and a launch does
- * nothing. */
+/* Stands in for the exported kernel NAME (-DNAME=rms) of any template: every shape has a kernel,
+ * and a launch does nothing. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 #define FUNCTION(f) JOIN(NAME, f)

@@ -1,7 +1,7 @@
 /*
- * What of PyTorch's stable ABI an export's operators use, on host memory: torch_program.py compiles the
- * same source with the real one. Tensors, the allocator, a stream, a device guard that counts, and a
- * dispatcher of boxed operators.
+ * What of PyTorch's stable ABI an export's operators use, on host memory: torch_program.py compiles
+ * the same source with the real one. Tensors, the allocator, a stream, a device guard that counts,
+ * and a dispatcher of boxed operators.
  */
 #pragma once
 
@@ -41,11 +41,14 @@ using AtenTensorHandle = StandInTensor *;
 
 // Numbers that are not those of PyTorch: nothing may rely on them.
 #define STAND_IN_DTYPES(X)                                                                         \
-    X(float16, 21, 2) X(bfloat16, 22, 2) X(float32, 23, 4) X(float64, 24, 8) X(uint32, 25, 4)      \
-    X(int32, 26, 4) X(int8, 27, 1) X(uint8, 28, 1) X(int16, 29, 2) X(int64, 30, 8)                 \
-    X(float8_e4m3fn, 31, 1) X(float8_e5m2, 32, 1) X(bool, 33, 1)
+    X(float16, 21, 2)                                                                              \
+    X(bfloat16, 22, 2) X(float32, 23, 4) X(float64, 24, 8) X(uint32, 25, 4) X(int32, 26, 4)        \
+        X(int8, 27, 1) X(uint8, 28, 1) X(int16, 29, 2) X(int64, 30, 8) X(float8_e4m3fn, 31, 1)     \
+            X(float8_e5m2, 32, 1) X(bool, 33, 1)
 #define STAND_IN_DTYPE(name, number, bytes)                                                        \
-    inline int32_t aoti_torch_dtype_##name() { return number; }
+    inline int32_t aoti_torch_dtype_##name() {                                                     \
+        return number;                                                                             \
+    }
 STAND_IN_DTYPES(STAND_IN_DTYPE)
 inline int64_t stand_in_bytes(int32_t dtype) {
 #define STAND_IN_BYTES(name, number, bytes)                                                        \
@@ -72,9 +75,9 @@ inline AOTITorchError aoti_torch_get_current_cuda_stream(int32_t device, void **
     return stand_in::device == device ? 0 : 1;
 }
 // Fills with a pattern what a kernel must write.
-inline AOTITorchError aoti_torch_empty_strided(int64_t rank, const int64_t *extents, const int64_t *strides,
-                                               int32_t dtype, int32_t, int32_t device,
-                                               AtenTensorHandle *tensor) {
+inline AOTITorchError aoti_torch_empty_strided(int64_t rank, const int64_t *extents,
+                                               const int64_t *strides, int32_t dtype, int32_t,
+                                               int32_t device, AtenTensorHandle *tensor) {
     int64_t last = 0, any = 1;
     for (int64_t i = 0; i < rank; i++) {
         last += (extents[i] - 1) * strides[i];
@@ -84,8 +87,12 @@ inline AOTITorchError aoti_torch_empty_strided(int64_t rank, const int64_t *exte
     void *memory = std::aligned_alloc(64, (bytes / 64 + 1) * 64);
     std::memset(memory, 0x7e, bytes);
     stand_in::allocations++;
-    *tensor = new StandInTensor{std::shared_ptr<void>(memory, std::free), 0, {extents, extents + rank},
-                                {strides, strides + rank}, dtype, device};
+    *tensor = new StandInTensor{std::shared_ptr<void>(memory, std::free),
+                                0,
+                                {extents, extents + rank},
+                                {strides, strides + rank},
+                                dtype,
+                                device};
     return stand_in::device == device ? 0 : 1;
 }
 
@@ -96,21 +103,40 @@ namespace torch::stable {
 template <typename T> struct Span {
     const T *first;
     size_t count;
-    const T *begin() const { return first; }
-    const T *end() const { return first + count; }
-    size_t size() const { return count; }
+    const T *begin() const {
+        return first;
+    }
+    const T *end() const {
+        return first + count;
+    }
+    size_t size() const {
+        return count;
+    }
 };
 
 class Tensor {
   public:
     Tensor() = default;
-    explicit Tensor(AtenTensorHandle handle) : tensor(handle) {}
-    AtenTensorHandle get() const { return tensor.get(); }
-    void *data_ptr() const { return static_cast<char *>(tensor->memory.get()) + tensor->offset; }
-    const void *const_data_ptr() const { return data_ptr(); }
-    Span<int64_t> sizes() const { return {tensor->extents.data(), tensor->extents.size()}; }
-    Span<int64_t> strides() const { return {tensor->strides.data(), tensor->strides.size()}; }
-    int32_t get_device_index() const { return tensor->device; }
+    explicit Tensor(AtenTensorHandle handle) : tensor(handle) {
+    }
+    AtenTensorHandle get() const {
+        return tensor.get();
+    }
+    void *data_ptr() const {
+        return static_cast<char *>(tensor->memory.get()) + tensor->offset;
+    }
+    const void *const_data_ptr() const {
+        return data_ptr();
+    }
+    Span<int64_t> sizes() const {
+        return {tensor->extents.data(), tensor->extents.size()};
+    }
+    Span<int64_t> strides() const {
+        return {tensor->strides.data(), tensor->strides.size()};
+    }
+    int32_t get_device_index() const {
+        return tensor->device;
+    }
 
   private:
     std::shared_ptr<StandInTensor> tensor;
@@ -137,20 +163,27 @@ inline Tensor copy_(Tensor &to, const Tensor &from) {
 
 namespace detail {
 template <typename T> struct Box {
-    static StableIValue from(const T &value) { return StableIValue(new T(value)); }
+    static StableIValue from(const T &value) {
+        return StableIValue(new T(value));
+    }
     static T to(StableIValue value) {
         T *boxed = reinterpret_cast<T *>(value), result = *boxed;
         delete boxed;
         return result;
     }
 };
-template <typename T> StableIValue from(const T &value) { return Box<T>::from(value); }
-template <typename T> T to(StableIValue value) { return Box<T>::to(value); }
+template <typename T> StableIValue from(const T &value) {
+    return Box<T>::from(value);
+}
+template <typename T> T to(StableIValue value) {
+    return Box<T>::to(value);
+}
 
 using Boxed = void (*)(StableIValue *, uint64_t, uint64_t);
 
 template <auto function> struct Boxer;
-template <typename Result, typename... Parameters, Result (*function)(Parameters...)> struct Boxer<function> {
+template <typename Result, typename... Parameters, Result (*function)(Parameters...)>
+struct Boxer<function> {
     template <size_t... I> static void call(StableIValue *stack, std::index_sequence<I...>) {
         // In braces arguments are taken from left to right.
         std::tuple<Parameters...> arguments{to<Parameters>(stack[I])...};
@@ -159,7 +192,9 @@ template <typename Result, typename... Parameters, Result (*function)(Parameters
         else
             put(stack, std::apply(function, arguments));
     }
-    template <typename T> static void put(StableIValue *stack, const T &value) { stack[0] = from(value); }
+    template <typename T> static void put(StableIValue *stack, const T &value) {
+        stack[0] = from(value);
+    }
     template <typename... T> static void put(StableIValue *stack, const std::tuple<T...> &values) {
         std::apply([&](const T &...value) { (..., (*stack++ = from(value))); }, values);
     }
@@ -186,11 +221,14 @@ struct Library {
         const std::string text = schema;
         operators()[name + "::" + text.substr(0, text.find('('))].schema = text;
     }
-    void impl(const char *function, detail::Boxed boxed) { operators().at(name + "::" + function).function = boxed; }
+    void impl(const char *function, detail::Boxed boxed) {
+        operators().at(name + "::" + function).function = boxed;
+    }
 };
 } // namespace torch::stable
 
-inline AOTITorchError torch_call_dispatcher(const char *name, const char *, StableIValue *stack, uint64_t) {
+inline AOTITorchError torch_call_dispatcher(const char *name, const char *, StableIValue *stack,
+                                            uint64_t) {
     const torch::stable::Operator &called = torch::stable::operators().at(name);
     if (called.function == nullptr)
         return 1;
@@ -204,8 +242,12 @@ inline AOTITorchError torch_call_dispatcher(const char *name, const char *, Stab
 namespace torch::stable::accelerator {
 class DeviceGuard {
   public:
-    explicit DeviceGuard(int32_t index) : before(std::exchange(stand_in::device, index)) { stand_in::guards++; }
-    ~DeviceGuard() { stand_in::device = before; }
+    explicit DeviceGuard(int32_t index) : before(std::exchange(stand_in::device, index)) {
+        stand_in::guards++;
+    }
+    ~DeviceGuard() {
+        stand_in::device = before;
+    }
     DeviceGuard(const DeviceGuard &) = delete;
 
   private:
@@ -214,7 +256,7 @@ class DeviceGuard {
 } // namespace torch::stable::accelerator
 
 #define STAND_IN_JOIN_(a, b) a##b
-#define STAND_IN_JOIN(a, b) STAND_IN_JOIN_(a, b)
+#define STAND_IN_JOIN(a, b)  STAND_IN_JOIN_(a, b)
 #define STAND_IN_LIBRARY(ns, m, function)                                                          \
     static void function(torch::stable::Library &);                                                \
     static const bool STAND_IN_JOIN(function, _called) = [] {                                      \
