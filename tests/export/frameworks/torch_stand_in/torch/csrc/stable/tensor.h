@@ -42,9 +42,18 @@ using AtenTensorHandle = StandInTensor *;
 // Numbers that are not those of PyTorch: nothing may rely on them.
 #define STAND_IN_DTYPES(X)                                                                         \
     X(float16, 21, 2)                                                                              \
-    X(bfloat16, 22, 2) X(float32, 23, 4) X(float64, 24, 8) X(uint32, 25, 4) X(int32, 26, 4)        \
-        X(int8, 27, 1) X(uint8, 28, 1) X(int16, 29, 2) X(int64, 30, 8) X(float8_e4m3fn, 31, 1)     \
-            X(float8_e5m2, 32, 1) X(bool, 33, 1)
+    X(bfloat16, 22, 2)                                                                             \
+    X(float32, 23, 4)                                                                              \
+    X(float64, 24, 8)                                                                              \
+    X(uint32, 25, 4)                                                                               \
+    X(int32, 26, 4)                                                                                \
+    X(int8, 27, 1)                                                                                 \
+    X(uint8, 28, 1)                                                                                \
+    X(int16, 29, 2)                                                                                \
+    X(int64, 30, 8)                                                                                \
+    X(float8_e4m3fn, 31, 1)                                                                        \
+    X(float8_e5m2, 32, 1)                                                                          \
+    X(bool, 33, 1)
 #define STAND_IN_DTYPE(name, number, bytes)                                                        \
     inline int32_t aoti_torch_dtype_##name() {                                                     \
         return number;                                                                             \
