@@ -229,6 +229,7 @@ int write_text(const struct export *export, const char *name, int written, struc
                struct error *error);
 /* The files of `request->with`; and the signature of the manifest, if one is asked for. */
 int write_frameworks(const struct export *export, struct error *error);
+int check_framework_names(const struct export *export, struct error *error);
 int sign_export(const struct export *export, struct error *error);
 /* Makes a C identifier from the folder's name. */
 void export_make_name(const char *folder, char name[NAME_SIZE]);

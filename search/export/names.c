@@ -194,5 +194,5 @@ int check_names(const struct export *export, struct error *error) {
         if (!is_identifier(template->scalars[s].name) ||
             is_in_list(template->scalars[s].name, keywords))
             return refuse_name(template, "scalars", template->scalars[s].name, error);
-    return 0;
+    return check_framework_names(export, error);
 }

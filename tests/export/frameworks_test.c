@@ -111,6 +111,26 @@ static void test_files(void **state) {
     example_free(example);
 }
 
+/* Names that the generated code has for other things. */
+static void test_names(void **state) {
+    struct example *example = example_new("softmax_rows", "[{\"ROWS\": 64, \"COLS\": 512}]");
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"in", "call", "lambda"};
+        struct error error = {0};
+        strcpy(example->template->tensors[0].name, names[i]);
+        example->request.with = EXPORT_WITH_CTYPES;
+        assert_int_equal(export_write(&example->request, within(*state, "att"), &error), -1);
+        assert_non_null(strstr(error.text, "has another meaning in the code for frameworks"));
+    }
+    struct error error = {0};
+    strcpy(example->template->tensors[0].name, "x");
+    assert_int_equal(export_write(&example->request, within(*state, "torch"), &error), -1);
+    assert_non_null(strstr(error.text, "would take the place of that Python module"));
+    example->request.with = 0;
+    must(export_write(&example->request, within(*state, "torch"), &error), &error);
+    example_free(example);
+}
+
 /* calls.json of a copy of the template with a mistake. */
 static void test_mistakes(void **state) {
     static const struct {
@@ -155,6 +175,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_attention, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_others, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_files, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_names, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_mistakes, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
