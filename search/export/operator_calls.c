@@ -146,14 +146,14 @@ static int add_acceptance(const struct parameter *parameter, struct strbuf *c,
     if (json_find(&parameter->pattern, "value", &value)) {
         if (cJSON_IsNull(value.value)) {
             strbuf_print(c, " && !%s", name);
-            strbuf_print(python, " and %s is None", name);
+            strbuf_print(python, "\n        and %s is None", name);
             return 0;
         }
         if (!cJSON_IsNumber(value.value) && !cJSON_IsBool(value.value))
             return json_error(&value, error, "must be a number, true, false or null");
         strbuf_print(c, " && %s == ", name);
         add_value(value.value, false, c);
-        strbuf_print(python, " and %s == ", name);
+        strbuf_print(python, "\n        and %s == ", name);
         add_value(value.value, true, python);
     }
     if (json_find(&parameter->pattern, "not", &value)) {
@@ -163,7 +163,7 @@ static int add_acceptance(const struct parameter *parameter, struct strbuf *c,
             strbuf_print(c, " && (!%s || *%s != %.17g)", name, name, value.value->valuedouble);
         else
             strbuf_print(c, " && %s != %.17g", name, value.value->valuedouble);
-        strbuf_print(python, " and %s != %.17g", name, value.value->valuedouble);
+        strbuf_print(python, "\n        and %s != %.17g", name, value.value->valuedouble);
     }
     return 0;
 }
@@ -204,7 +204,8 @@ static void add_signature(const struct operator_call *call, int index, struct te
     const struct parameter *parameter = &call->parameters[index];
     const char *comma = index > 0 ? ", " : "";
     char type[NAME_SIZE];
-    strbuf_print(&texts->parameters, "%s%s %s", comma, c_type(parameter, type), parameter->name);
+    strbuf_print(&texts->parameters, "%s%s %s", index > 0 ? ",\n        " : "",
+                 c_type(parameter, type), parameter->name);
     strbuf_print(&texts->boxed, "%sfrom(%s)", comma, parameter->name);
     strbuf_print(&texts->signature, "%s%s", comma,
                  parameter->keyword_only && (index == 0 || !parameter[-1].keyword_only) ? "*, "
@@ -220,9 +221,11 @@ static void add_signature(const struct operator_call *call, int index, struct te
 static void add_takes(const struct operator_call *call, const struct parameter *parameter,
                       const struct tensor *tensor, const struct tensor *const *tensors,
                       struct texts *texts) {
-    strbuf_print(&texts->takes, " and %s.dim() == %d and %s.dtype in (_%s, _%s)", parameter->name,
-                 tensor->rank, parameter->name, dtype_name(tensor->dtype),
-                 dtype_name(tensor->dtype_when != NULL ? tensor->other_dtype : tensor->dtype));
+    strbuf_print(&texts->takes, "\n        and %s.dim() == %d and %s.dtype in (_%s,",
+                 parameter->name, tensor->rank, parameter->name, dtype_name(tensor->dtype));
+    if (tensor->dtype_when != NULL)
+        strbuf_print(&texts->takes, " _%s", dtype_name(tensor->other_dtype));
+    strbuf_print(&texts->takes, ")");
     for (int i = 0; i < tensor->rank; i++) {
         const char *extent = expression_text(tensor->shape[i]);
         for (int p = 0; &call->parameters[p] < parameter; p++)
@@ -352,7 +355,7 @@ static void add_texts(struct texts *texts, cJSON *object) {
                  texts->python_accepts.used > 0 ? texts->python_accepts.bytes : "");
     strbuf_release(&texts->python_accepts);
     add_joined(object, "accepts", &texts->accepts, " && ", "true");
-    add_joined(object, "takes", &texts->takes, " and ", "True");
+    add_joined(object, "takes", &texts->takes, "\n        and ", "True");
     add_joined(object, "requires", &texts->requires, "", "true");
     add_joined(object, "python_requires", &texts->python_requires, "", "True");
     add_joined(object, "parameters", &texts->parameters, "", "");

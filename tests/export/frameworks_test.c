@@ -64,7 +64,8 @@ static void test_others(void **state) {
         const char *template, *cases, *words; /* words: of NAME.py */
     } others[] = {
         {"../tests/templates/residual_inplace", "[{\"ROWS\": 4, \"COLS\": 64}]",
-         "\"forward(Tensor(a!) x, Tensor update, Tensor weight, bool fall_back=False) -> Tensor\""},
+         "\"forward(Tensor(a!) x, Tensor update, Tensor weight, *, bool fall_back=False) -> "
+         "Tensor\""},
         {"../tests/templates/histogram", "[{\"N\": 100, \"BINS\": 16}]", " -> Tensor\""},
         {"../tests/templates/weighted_pick", "[{\"ROWS\": 7, \"COLS\": 50}]", "forward("},
         {"attention_decode", "[{\"B\": 2, \"H\": 8, \"S_KV\": 128, \"D\": 64}]",

@@ -146,6 +146,11 @@ void check_views() {
     // Extents of 1 may have any stride.
     const Tensor few = make({1, 1, 1, 64}, {3, 1, 5, 1});
     CHECK(std::fabs(value(sdpa(few, few, few), {0, 0, 0, 9}) - value(few, {0, 0, 0, 9})) < 1e-3);
+    const Tensor one = make({1, 4, 9, 64}, {3, 64, 256, 1});
+    const int before = stand_in_calls;
+    CHECK(std::fabs(value(sdpa(one, one, one), {0, 3, 8, 1}) -
+                    expected(one, one, one, {0, 3, 8, 1}, false)) < 2e-3);
+    CHECK(stand_in_calls == before + 1);
     // Grouped heads; the stream and the device are those of the tensors.
     const Tensor k = make({2, 2, 9, 64}, {1152, 576, 64, 1});
     check_result(sdpa(q, k, k), q, k, k, false);
