@@ -184,12 +184,14 @@ char *manifest_read_source(const struct manifest *manifest, const char *folder, 
 /* Compares the folder with its manifest: the hash of each file, and the genome's mark inside the
    machine code. Appends "kernel.cu changed, extra.h added, reference.c missing" to `changes`: what
    the folder's Makefile, the launcher or `replay` would read. A link counts as changed; what `make`
-   writes there and files of other kinds do not count. Exports of earlier versions list fewer
-   files: *whole is then false, and what is not listed was not compared. */
+   writes there and files of other kinds do not count. Of one architecture of several all is
+   compared that is linked together: the folder above. Exports of earlier versions list fewer files:
+   *whole is then false, and what is not listed was not compared. */
 int manifest_verify(const struct manifest *manifest, const char *folder, struct strbuf *changes,
                     bool *whole, struct error *error);
-/* Whether manifest.json bears the signature of this public key (base/signature.h), and lists
-   digests that cannot be forged: exports of earlier versions do not. */
+/* Whether manifest.json bears the signature of this public key (base/signature.h), and that of the
+   folder above of several architectures, and both list digests that cannot be forged: exports of
+   earlier versions do not. */
 int manifest_verify_signature(const char *folder, const char *key, struct error *error);
 
 #endif
