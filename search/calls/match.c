@@ -226,6 +226,9 @@ static bool match_arguments(struct matcher *it, int index) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(it->given.value, json_key(&argument));
     if (json_find(&argument, "shape", &member))
         return match_tensor(it, index, &argument, value);
+    if (json_find(&argument, "not", &member) && value != NULL &&
+        cJSON_Compare(member.value, value, true))
+        return differ(it, "%s is %.17g", json_key(&argument), value->valuedouble);
     const bool good = json_find(&argument, "value", &member)
                           ? match_value(it, &argument, member.value, value)
                       : json_find(&argument, "dimension", &member)

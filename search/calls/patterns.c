@@ -125,8 +125,9 @@ static int check_alternatives(const struct template *template, const struct json
 
 static int check_argument(const struct template *template, const struct json *arguments,
                           const struct json *argument, struct error *error) {
-    static const char *const keys[] = {"shape",     "dtype", "order", "value",
-                                       "dimension", "last",  "any",   NULL};
+    /* "tensor" is for an export's operators (export/operator_calls.h). */
+    static const char *const keys[] = {"shape",     "dtype", "order", "tensor", "value",
+                                       "dimension", "last",  "any",   "not",    NULL};
     struct json member;
     const char *text;
     bool flag;
@@ -139,14 +140,19 @@ static int check_argument(const struct template *template, const struct json *ar
             (json_find(argument, "order", &member) &&
              check_alternatives(template, &member, true, error) < 0))
             return -1;
-        for (int k = 3; keys[k] != NULL; k++)
+        for (int k = 4; keys[k] != NULL; k++)
             if (json_find(argument, keys[k], &member))
                 return json_error(&member, error,
                                   "an argument with a \"shape\" is a tensor or a "
                                   "list: leave this key out");
         return 0;
     }
-    if (json_count(argument) != 1)
+    const bool excludes = json_find(argument, "not", &member);
+    if (excludes &&
+        (!json_find(argument, "dimension", &(struct json){0}) || !cJSON_IsNumber(member.value)))
+        return json_error(&member, error,
+                          "must be the number that a \"dimension\" cannot stand for");
+    if (json_count(argument) != 1 + excludes)
         return json_error(argument, error,
                           "must have a \"shape\", or one of \"value\", \"dimension\", \"last\" and "
                           "\"any\"");
@@ -170,7 +176,8 @@ static int check_argument(const struct template *template, const struct json *ar
         return cJSON_IsObject(member.value) || cJSON_IsArray(member.value)
                    ? json_error(&member, error, "must be a number, a text, true, false or null")
                    : 0;
-    return json_error(argument, error, "a \"dtype\" or an \"order\" is of a \"shape\"");
+    return json_error(argument, error,
+                      "a \"dtype\", an \"order\" or a \"tensor\" is of a \"shape\"");
 }
 
 /* A real dimension that an expression reads, or -1. */
@@ -214,7 +221,8 @@ static int check_requirements(const struct template *template, const struct json
 
 static int check_pattern(const struct template *template, const struct json *pattern,
                          struct error *error) {
-    static const char *const keys[] = {"operator", "arguments", "dimensions", "require", NULL};
+    static const char *const keys[] = {"operator", "arguments", "dimensions", "require",
+                                       "schema",   "returns",   NULL};
     struct json member, arguments;
     const char *text;
     if (json_check_keys(pattern, keys, error) < 0 ||

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/export_code.h"
 #include "cli/export_run.h"
+#include "cli/export_wheel.h"
 #include "run/space_export.h"
 #include "session/session.h"
 #include "session/single_trial.h"
@@ -14,9 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct export_context {
+/* What the options say, for every run. */
+struct export_options {
     const char *out, *sign_key;
-    bool force, unchecked;
+    bool force, unchecked, wheel;
+    unsigned with; /* EXPORT_WITH_* */
+};
+
+/* One run. */
+struct export_context {
+    const struct export_options *options;
     struct export_run run;
     struct template
         *held_out[SOLUTIONS_MAX]; /* by rival; NULL: not exported, or none was checked */
@@ -27,6 +35,8 @@ struct export_context {
         variants[2 * CASES_MAX]; /* the exported ones, then the default genome's */
     struct export_case cases[CASES_MAX];
     int variant_count, reference_count;
+    char replay[PATH_SIZE + 32];
+    struct export_request request;
 };
 
 /* ---- final checks ---- */
@@ -148,7 +158,7 @@ static void warn_about_compiler(const struct export_context *context, const stru
     if (strcmp(recorded, nvrtc_version(nvrtc)) != 0)
         log_warn("the run used NVRTC %s, and this is %s: the exported machine code may differ from "
                  "what was timed; `evotile replay %s` times it",
-                 recorded, nvrtc_version(nvrtc), context->out);
+                 recorded, nvrtc_version(nvrtc), context->options->out);
 }
 
 static int compile_variant(struct export_context *context, struct nvrtc *nvrtc, int v,
@@ -230,7 +240,7 @@ static int compile_variants(struct export_context *context, struct error *error)
 /* An emulated device leaves out held-out cases that take too long, and does not record which. */
 static int load_held_out(struct export_context *context, struct error *error) {
     const struct export_run *run = &context->run;
-    if (run->config->held_out_count == 0 || context->unchecked || run->device.predicts)
+    if (run->config->held_out_count == 0 || context->options->unchecked || run->device.predicts)
         return 0;
     for (int i = 0; i < run->goal_count; i++) {
         struct template **held_out = &context->held_out[export_run_rival(run, run->goals[i])];
@@ -244,16 +254,16 @@ static int load_held_out(struct export_context *context, struct error *error) {
     return 0;
 }
 
-static int write_export(struct export_context *context, struct error *error) {
+/* Fills `request`. */
+static int prepare_request(struct export_context *context, struct error *error) {
     const struct export_run *run = &context->run;
     const struct outcome *outcome = run->champions[run->goals[0]]->outcome;
     const struct baseline_duel *duel = run->duels[run->goals[0]];
-    char replay[PATH_SIZE + 32];
     fill_cases(context);
     if (load_held_out(context, error) < 0 || compile_variants(context, error) < 0)
         return -1;
-    snprintf(replay, sizeof replay, "evotile replay %s", context->out);
-    const struct export_request request = {
+    snprintf(context->replay, sizeof context->replay, "evotile replay %s", context->options->out);
+    context->request = (struct export_request){
         .template = context->variants[0].template,
         .reference_kernels = context->reference.kernels,
         .setup_kernels = context->setup.kernels,
@@ -269,11 +279,12 @@ static int write_export(struct export_context *context, struct error *error) {
         .baseline = run->baselines != NULL ? run->baselines->name
                     : duel != NULL         ? duel->baseline
                                            : NULL,
-        .replay = replay,
-        .force = context->force,
-        .sign_key = context->sign_key,
+        .replay = context->replay,
+        .with = context->options->with,
+        .force = context->options->force,
+        .sign_key = context->options->sign_key,
     };
-    return export_write(&request, context->out, error);
+    return 0;
 }
 
 /* The variant of each case; and its solution, if the variants are of several. */
@@ -295,7 +306,37 @@ static void print_cases(const struct export_context *context) {
     }
 }
 
-static void release_context(struct export_context *context) {
+/* "torch,jax". */
+static int read_frameworks(const char *words, unsigned *with) {
+    static const struct {
+        const char *word;
+        unsigned with;
+    } frameworks[] = {{"ctypes", EXPORT_WITH_CTYPES},
+                      {"torch", EXPORT_WITH_TORCH | EXPORT_WITH_CTYPES},
+                      {"jax", EXPORT_WITH_JAX | EXPORT_WITH_CTYPES}};
+    while (words != NULL) {
+        const size_t length = strcspn(words, ",");
+        unsigned found = 0;
+        for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++)
+            if (strlen(frameworks[i].word) == length &&
+                strncmp(frameworks[i].word, words, length) == 0)
+                found = frameworks[i].with;
+        if (found == 0) {
+            fprintf(stderr,
+                    "evotile: export: --with %.*s: give one or more of torch, jax and ctypes, with "
+                    "commas between them\n",
+                    (int)length, words);
+            return -1;
+        }
+        *with |= found;
+        words = words[length] == ',' ? words + length + 1 : NULL;
+    }
+    return 0;
+}
+
+static void free_context(struct export_context *context) {
+    if (context == NULL)
+        return;
     for (int v = 0; v < 2 * CASES_MAX; v++)
         nvrtc_image_release(&context->images[v]);
     for (int i = 0; i < SOLUTIONS_MAX; i++)
@@ -306,27 +347,92 @@ static void release_context(struct export_context *context) {
     free(context);
 }
 
-static int run(const struct verb *verb, int argc, char **argv) {
+/* Reads a run, checks its champions and compiles them; NULL after an error. */
+static struct export_context *read_context(const struct export_options *options,
+                                           const struct export_run *from, const char *folder,
+                                           struct error *error) {
     struct export_context *context = xcalloc(1, sizeof *context);
-    context->run.rank = REPLAY_CHAMPION;
-    context->run.trial = -1;
-    const char *format = NULL;
+    context->options = options;
+    context->run = *from;
+    context->run.folder = folder;
+    if (export_run_read(&context->run, error) == 0 &&
+        (options->unchecked || check_champions(context, error) == 0) &&
+        prepare_request(context, error) == 0)
+        return context;
+    free_context(context);
+    return NULL;
+}
+
+/* Exports one run, or several of different architectures. */
+static int export_runs(const struct export_options *options, const struct export_run *from,
+                       char **folders, int count, struct error *error) {
+    struct export_context *contexts[ARCHITECTURES_MAX] = {NULL};
+    const struct export_request *requests[ARCHITECTURES_MAX];
+    int status = 0;
+    for (int i = 0; i < count && status == 0; i++) {
+        contexts[i] = read_context(options, from, folders[i], error);
+        status = contexts[i] != NULL ? 0 : -1;
+        if (status == 0)
+            requests[i] = &contexts[i]->request;
+    }
+    if (status == 0)
+        status = count == 1 ? export_write(requests[0], options->out, error)
+                            : export_write_architectures(requests, count, options->out, error);
+    for (int i = 0; i < count && status == 0; i++)
+        print_cases(contexts[i]);
+    if (status == 0)
+        log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone%s",
+                 options->out, options->out,
+                 contexts[0]->reference_count > 0
+                     ? ": whether it agrees with the default genome, which does not say that it is "
+                       "right"
+                     : "");
+    if (status == 0 && options->wheel) {
+        char wheel[PATH_SIZE];
+        status = export_build_wheel(options->out, wheel, error);
+        if (status == 0)
+            log_info("the wheel is %s", wheel);
+    }
+    for (int i = 0; i < count; i++)
+        free_context(contexts[i]);
+    return status;
+}
+
+/* A trial, a rank or a solution is of one run. */
+static int check_several(const struct export_run *run, int count, const char *format) {
+    if (count == 1 || (run->trial < 0 && run->solution == NULL && format == NULL))
+        return 0;
+    fprintf(stderr, "evotile: export: --trial, --solution and --format are for one RUN: leave them "
+                    "out, or export each run\n");
+    return -1;
+}
+
+static int run(const struct verb *verb, int argc, char **argv) {
+    struct export_options export = {0};
+    struct export_run *of_run = xcalloc(1, sizeof *of_run);
+    of_run->rank = REPLAY_CHAMPION;
+    of_run->trial = -1;
+    const char *format = NULL, *frameworks = NULL;
     int64_t goal = 0;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)",
-               &context->run.rank),
-        OPTION("trial", "N", "this trial in place of its goal's champion", &context->run.trial),
+        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &of_run->rank),
+        OPTION("trial", "N", "this trial in place of its goal's champion", &of_run->trial),
         OPTION("solution", "NAME",
                "of a run of several solutions, the board of this one alone (default: for each case "
                "that of all)",
-               &context->run.solution),
+               &of_run->solution),
         OPTION("out", "DIR", "the folder to create, such as kernels/NAME; with --format the file",
-               &context->out),
-        OPTION("force", NULL, "replace an earlier export in that folder", &context->force),
+               &export.out),
+        OPTION("force", NULL, "replace an earlier export in that folder", &export.force),
         OPTION("unchecked", NULL, "export a kernel that has not passed the final checks",
-               &context->unchecked),
+               &export.unchecked),
         OPTION("sign", "KEYFILE", "sign the manifest with this secret key of minisign",
-               &context->sign_key),
+               &export.sign_key),
+        OPTION("with", "LIST", "for frameworks too: torch, jax or ctypes, with commas between them",
+               &frameworks),
+        OPTION("wheel", NULL,
+               "build a wheel for pip in DIR/dist, with --with ctypes if no other is given",
+               &export.wheel),
         OPTION("format", "NAME", "write the results of all trials instead: t4 or kernel-tuner",
                &format),
         OPTION("goal", "K", "with --format: case of a per_case run, from 0 (default 0)", &goal),
@@ -334,44 +440,36 @@ static int run(const struct verb *verb, int argc, char **argv) {
     };
     struct error error = {0};
     int status = STATUS_USAGE;
-    if (options_parse(verb, rows, argc, argv, 1, 1) < 0)
+    const int count = options_parse(verb, rows, argc, argv, 1, ARCHITECTURES_MAX);
+    if (count < 0 || read_frameworks(frameworks, &export.with) < 0)
         goto done;
-    if (context->out == NULL) {
+    if (export.wheel && export.with == 0)
+        export.with = EXPORT_WITH_CTYPES;
+    if (check_several(of_run, count, format) < 0)
+        goto done;
+    if (export.out == NULL) {
         fprintf(stderr,
                 "evotile: export: --out is missing: give a folder, such as --out kernels/NAME\n");
         goto done;
     }
-    context->run.folder = argv[0];
     if (format != NULL) {
-        int64_t rows = space_export_write(argv[0], format, (int)goal, context->out, &error);
+        int64_t rows = space_export_write(argv[0], format, (int)goal, export.out, &error);
         status = rows < 0 ? error_report(&error) : STATUS_DONE;
         if (rows >= 0)
-            log_info("%" PRId64 " rows of goal %d written to %s", rows, (int)goal, context->out);
+            log_info("%" PRId64 " rows of goal %d written to %s", rows, (int)goal, export.out);
         goto done;
     }
     signal(SIGPIPE, SIG_IGN);
-    if (export_run_read(&context->run, &error) < 0 ||
-        (!context->unchecked && check_champions(context, &error) < 0) ||
-        write_export(context, &error) < 0) {
-        status = error_report(&error);
-        goto done;
-    }
-    print_cases(context);
-    log_info(
-        "exported to %s: `make -C %s check` builds and checks it with nvcc alone%s", context->out,
-        context->out,
-        context->reference_count > 0
-            ? ": whether it agrees with the default genome, which does not say that it is right"
-            : "");
-    status = STATUS_DONE;
+    status =
+        export_runs(&export, of_run, argv, count, &error) < 0 ? error_report(&error) : STATUS_DONE;
 done:
-    release_context(context);
+    free(of_run);
     return status;
 }
 
 const struct verb verb_export = {
     .name = "export",
-    .arguments = "RUN --out DIR [options]",
+    .arguments = "RUN [RUN ...] --out DIR [options]",
     .summary = "export the best kernel as a folder that builds without evotile",
     VERB_HELP(export),
     .run = run,

@@ -1,14 +1,12 @@
 #include "export/export.h"
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "base/signature.h"
+#include "export/folder.h"
 #include "export/internal.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- the files ---- */
 
@@ -20,9 +18,8 @@ static int write_file(const struct export *export, const char *name, const void 
     return path_write_file(path, bytes, size, error);
 }
 
-/* Writes and releases the text. `written` < 0: only releases it and returns -1. */
-static int write_text(const struct export *export, const char *name, int written,
-                      struct strbuf *text, struct error *error) {
+int write_text(const struct export *export, const char *name, int written, struct strbuf *text,
+               struct error *error) {
     int result = written < 0 ? -1 : write_file(export, name, text->bytes, text->used, error);
     strbuf_release(text);
     return result;
@@ -130,6 +127,8 @@ static int write_all(const struct export *export, struct error *error) {
         {"reference.cu", write_reference_source, WITH_REFERENCE_SOURCE},
         {"reference_runner.py", write_reference_runner, WITH_PYTHON},
         {"Makefile", write_makefile, ALWAYS},
+        {"CMakeLists.txt", write_cmake, ALWAYS},
+        {".pc", write_pkg_config, ALWAYS},
         {"reference_launch.c", write_reference_launch, WITH_REFERENCE_SOURCE},
         {"reference_launch.c", write_default_launch, WITH_DEFAULT_GENOME},
         {"setup.cu", write_setup_source, WITH_SETUP},
@@ -137,11 +136,12 @@ static int write_all(const struct export *export, struct error *error) {
         {"manifest.json", write_manifest, ALWAYS}, /* lists all the others */
     };
     if (write_kernels(export, error) < 0 || write_variants(export, error) < 0 ||
-        write_reference(export, error) < 0 || write_template(export, error) < 0)
+        write_reference(export, error) < 0 || write_template(export, error) < 0 ||
+        write_frameworks(export, error) < 0)
         return -1;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct strbuf text = {0};
-        char name[NAME_SIZE + 8];
+        char name[NAME_SIZE + 16];
         if ((files[i].when == WITH_REFERENCE_SOURCE &&
              (!has_gpu_reference(export) || has_default_reference(export))) ||
             (files[i].when == WITH_DEFAULT_GENOME && !has_default_reference(export)) ||
@@ -154,6 +154,10 @@ static int write_all(const struct export *export, struct error *error) {
         if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
             return -1;
     }
+    return sign_export(export, error);
+}
+
+int sign_export(const struct export *export, struct error *error) {
     char manifest[PATH_SIZE];
     if (export->request->sign_key == NULL)
         return 0;
@@ -162,57 +166,9 @@ static int write_all(const struct export *export, struct error *error) {
     return signature_write(export->request->sign_key, manifest, error);
 }
 
-/* ---- the folder ---- */
+/* ---- the export ---- */
 
-/* Only an earlier export is replaced, so that --force with a mistyped path deletes no other
-   folder. */
-static int check_target(const char *folder, bool force, struct error *error) {
-    char manifest[PATH_SIZE];
-    const char *name = path_name(folder);
-    if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return error_input(error, "\"%s\" cannot be a kernel's folder: choose another name",
-                           folder);
-    if (!path_exists(folder))
-        return 0;
-    if (!force)
-        return error_input(error, "%s exists: choose another --out, or replace it with --force",
-                           folder);
-    if (path_join(manifest, folder, "manifest.json", error) < 0)
-        return -1;
-    if (!path_exists(manifest))
-        return error_input(
-            error,
-            "%s is not an exported kernel (it has no manifest.json), so --force does "
-            "not replace it: choose another --out",
-            folder);
-    return 0;
-}
-
-static int rename_folder(const char *from, const char *to, struct error *error) {
-    return rename(from, to) == 0 ? 0
-                                 : error_set(error, "cannot rename %s to %s: %s; check the path",
-                                             from, to, strerror(errno));
-}
-
-/* Moves the old folder aside, the new one in place and removes the old one; undoes the first step
-   if the second fails. */
-static int replace_folder(const char *temporary, const char *folder, const char *old,
-                          struct error *error) {
-    bool replaces = path_exists(folder);
-    if (replaces && rename_folder(folder, old, error) < 0)
-        return -1;
-    if (rename_folder(temporary, folder, error) < 0) {
-        if (replaces)
-            rename(old, folder);
-        return -1;
-    }
-    if (replaces && path_remove_tree(old, &(struct error){0}) < 0)
-        log_warn("the old export could not be removed: delete %s", old);
-    return 0;
-}
-
-/* Makes a C identifier from the folder's name. */
-static void make_name(const char *folder, char name[NAME_SIZE]) {
+void export_make_name(const char *folder, char name[NAME_SIZE]) {
     const char *from = path_name(folder);
     int used = snprintf(name, NAME_SIZE, "%s%.*s", *from >= '0' && *from <= '9' ? "tuned_" : "",
                         NAME_SIZE - 8, from);
@@ -220,29 +176,6 @@ static void make_name(const char *folder, char name[NAME_SIZE]) {
         if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
               (name[i] >= '0' && name[i] <= '9')))
             name[i] = '_';
-}
-
-/* The folder without trailing slashes, and the temporary names beside it. */
-struct paths {
-    char folder[PATH_SIZE], temporary[PATH_SIZE], old[PATH_SIZE];
-};
-
-static int make_paths(const char *requested, struct paths *paths, struct error *error) {
-    char suffix[32];
-    char *folder = paths->folder;
-    snprintf(suffix, sizeof suffix, ".%ld", (long)getpid());
-    if (path_join(folder, "", requested, error) < 0)
-        return -1;
-    size_t length = strlen(folder);
-    while (length > 1 && folder[length - 1] == '/')
-        folder[--length] = '\0';
-    if (length + sizeof suffix + 8 > PATH_SIZE)
-        return error_input(error, "the path of the kernel's folder is too long: use a shorter one");
-    memcpy(paths->temporary, folder, length);
-    memcpy(paths->old, folder, length);
-    snprintf(paths->temporary + length, PATH_SIZE - length, "%s.new", suffix);
-    snprintf(paths->old + length, PATH_SIZE - length, "%s.old", suffix);
-    return 0;
 }
 
 static void check_request(const struct export_request *request) {
@@ -285,11 +218,10 @@ static int check_genomes(const struct export *export, struct error *error) {
     return 0;
 }
 
-static int write_folder(struct export *export, const struct paths *paths, struct error *error) {
+static int write_folder(struct export *export, const struct export_folder *folder,
+                        struct error *error) {
     const struct template *template = export->template;
-    char parent[PATH_SIZE];
-    if (check_target(paths->folder, export->request->force, error) < 0 ||
-        check_names(export, error) < 0 || check_genomes(export, error) < 0)
+    if (check_names(export, error) < 0 || check_genomes(export, error) < 0)
         return -1;
     if (template->cpu_reference == NULL && !template->real && !has_default_reference(export) &&
         template->reference_kind != REFERENCE_PROGRAM &&
@@ -300,28 +232,21 @@ static int write_folder(struct export *export, const struct paths *paths, struct
                            "and name it in \"cpu_reference\" (docs/templates.md)",
                            template->document.file);
     if (find_workspaces(export, error) < 0 || find_checked_shapes(export, error) < 0 ||
-        path_parent(parent, paths->folder, error) < 0 || path_make_folder(parent, error) < 0 ||
-        path_remove_tree(paths->temporary, error) <
-            0 || /* left by a killed process with this pid */
-        path_make_folder(paths->temporary, error) < 0)
+        export_folder_create(folder, error) < 0)
         return -1;
-    if (write_all(export, error) == 0 &&
-        replace_folder(paths->temporary, paths->folder, paths->old, error) == 0)
-        return 0;
-    path_remove_tree(paths->temporary, &(struct error){0});
-    return -1;
+    return export_folder_finish(folder, write_all(export, error), error);
 }
 
 int export_write(const struct export_request *request, const char *requested, struct error *error) {
-    struct paths *paths = xmalloc(sizeof *paths);
+    struct export_folder *paths = xmalloc(sizeof *paths);
     char name[NAME_SIZE];
     struct export export = {.request = request, .template = request->template};
     check_request(request);
-    if (make_paths(requested, paths, error) < 0) {
+    if (export_folder_open(paths, requested, request->force, error) < 0) {
         free(paths);
         return -1;
     }
-    make_name(paths->folder, name);
+    export_make_name(paths->folder, name);
     export.name = request->name != NULL ? request->name : name;
     export.folder = paths->temporary;
     find_solutions(&export);

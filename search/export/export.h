@@ -34,6 +34,9 @@
  *         ...;
  *     manifest_release(&manifest);
  *
+ * With `with` the folder has what frameworks call the kernel with, too: NAME_call.h and NAME_call.c
+ * (call.c), and modules for PyTorch, JAX and ctypes, which are written in terms of these.
+ *
  * It compiles nothing and uses no device. Expressions in the output are the template's own, with
  * genes, specialised dimensions and device attributes substituted as constants.
  */
@@ -71,6 +74,13 @@ struct export_case {
                                            separate timings */
 };
 
+/* What else to write, for the frameworks that call the kernel (export_with). */
+enum {
+    EXPORT_WITH_CTYPES = 1, /* NAME_ctypes.py: for any framework with DLPack, without a compiler */
+    EXPORT_WITH_TORCH = 2,  /* NAME.py and NAME_torch.cpp, and NAME_ctypes.py */
+    EXPORT_WITH_JAX = 4,    /* NAME_jax.py and NAME_jax.cpp, and NAME_ctypes.py */
+};
+
 struct export_request {
     const struct template *template; /* the first variant's: whatever is of the problem is read from
                                         it, and is the same in the others */
@@ -88,6 +98,7 @@ struct export_request {
     double score_us;                 /* as in struct outcome; 0: no score over all cases */
     const char *baseline;            /* its name; NULL: none */
     const char *replay;              /* the command that evaluates the folder again */
+    unsigned with;                   /* EXPORT_WITH_*, or 0 */
     bool force;                      /* replace an existing export */
     const char *sign_key; /* the file of a secret key, for manifest.json.minisig; NULL: the
                              export is not signed */
@@ -113,11 +124,20 @@ int export_add_references(const struct template *template, const struct genome *
    remain. */
 int export_write(const struct export_request *request, const char *folder, struct error *error);
 
+/* The same for several architectures, of one problem: each request's export becomes a folder
+   inside, named by its architecture, and NAME.h and NAME.c choose among them by the current device.
+   The requests' architectures differ; the first request decides on name, with, force and sign_key.
+ */
+enum { ARCHITECTURES_MAX = 8 };
+int export_write_architectures(const struct export_request *const *requests, int count,
+                               const char *folder, struct error *error);
+
 /* ---- reading ---- */
 
-/* Of a kernel of one solution, and of several: earlier versions of evotile refuse that by its
-   number. */
-enum { MANIFEST_FORMAT = 1, MANIFEST_FORMAT_SOLUTIONS = 2 };
+/* Of a kernel of one solution; of several; and of several architectures, which manifest_read
+   refuses with the names of their folders: each has a manifest of its own. Earlier versions of
+   evotile refuse the latter two by their numbers. */
+enum { MANIFEST_FORMAT = 1, MANIFEST_FORMAT_SOLUTIONS = 2, MANIFEST_FORMAT_ARCHITECTURES = 3 };
 
 /* The document owns the strings. */
 struct manifest_variant {
@@ -164,12 +184,14 @@ char *manifest_read_source(const struct manifest *manifest, const char *folder, 
 /* Compares the folder with its manifest: the hash of each file, and the genome's mark inside the
    machine code. Appends "kernel.cu changed, extra.h added, reference.c missing" to `changes`: what
    the folder's Makefile, the launcher or `replay` would read. A link counts as changed; what `make`
-   writes there and files of other kinds do not count. Exports of earlier versions list fewer
-   files: *whole is then false, and what is not listed was not compared. */
+   writes there and files of other kinds do not count. Of one architecture of several all is
+   compared that is linked together: the folder above. Exports of earlier versions list fewer files:
+   *whole is then false, and what is not listed was not compared. */
 int manifest_verify(const struct manifest *manifest, const char *folder, struct strbuf *changes,
                     bool *whole, struct error *error);
-/* Whether manifest.json bears the signature of this public key (base/signature.h), and lists
-   digests that cannot be forged: exports of earlier versions do not. */
+/* Whether manifest.json bears the signature of this public key (base/signature.h), and that of the
+   folder above of several architectures, and both list digests that cannot be forged: exports of
+   earlier versions do not. */
 int manifest_verify_signature(const char *folder, const char *key, struct error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Prints a template's expressions as C. */
+/* Prints a template's expressions as C, and as Python. */
 #include "base/memory.h"
 #include "export/internal.h"
 
@@ -71,10 +71,24 @@ struct expr_printer *expr_to_c_new(const struct template *template,
     return NULL;
 }
 
+struct expr_printer *expr_to_python_new(const struct template *template, const char *member,
+                                        struct error *error) {
+    struct expr_printer *printer = xcalloc(1, sizeof *printer);
+    printer->template = template;
+    printer->python = true;
+    printer->symbols = template->space->symbols;
+    if (fill_printer(printer, NULL, member, error) == 0)
+        return printer;
+    free(printer);
+    return NULL;
+}
+
 /* Returns the printed expression, which the caller frees. */
 static char *print_expression(const struct expr_printer *printer,
                               const struct expression *expression) {
-    struct expression_style style = {&printer->known, printer->values, INT_FUNCTION_PREFIX};
+    struct expression_style style = {&printer->known, printer->values,
+                                     printer->python ? PYTHON_FUNCTION_PREFIX : INT_FUNCTION_PREFIX,
+                                     printer->python};
     size_t length = expression_print(expression, &printer->symbols, &style, NULL, 0);
     char *code = xmalloc(length + 1);
     expression_print(expression, &printer->symbols, &style, code, length + 1);
@@ -87,7 +101,10 @@ bool expr_to_c_constant(const struct expr_printer *printer, const struct express
     const char *digits = code + (code[0] == '(');
     char *end;
     long long number = strtoll(digits, &end, 10);
-    bool constant = end != digits && (strcmp(end, "LL") == 0 || strcmp(end, "LL)") == 0);
+    const char *suffix = printer->python ? "" : "LL";
+    const size_t length = strlen(suffix);
+    bool constant = end != digits && strncmp(end, suffix, length) == 0 &&
+                    (end[length] == '\0' || strcmp(end + length, ")") == 0);
     if (constant)
         *value = number;
     free(code);
@@ -128,6 +145,11 @@ void expr_to_c_add_locals(const struct expr_printer *printer, const char *code,
         const struct tensor *tensor = find_strided_tensor(printer->template, slot, &stride);
         if (printed[i] == NULL)
             continue;
+        if (printer->python) {
+            strbuf_print(text, "    %s = %s\n", printer->symbols.slots[slot], printed[i]);
+            free(printed[i]);
+            continue;
+        }
         strbuf_print(text, "    const %s %s = ", printer->type, printer->symbols.slots[slot]);
         if (tensor != NULL && printer->launches)
             strbuf_print(text, "given(tensors->%s_strides, %d) ? tensors->%s_strides[%d] : ",

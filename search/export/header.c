@@ -23,7 +23,7 @@ static void add_about(const struct export *export, cJSON *values) {
     const char *words = export->template->about;
     struct strbuf text = {0};
     struct error ignored;
-    if (export->solution_count > 1 && json_find(&root, "about", &about))
+    if ((export->solution_count > 1 || export->part_count > 0) && json_find(&root, "about", &about))
         json_string(&about, &words, &ignored);
     strbuf_add_wrapped(&text, " * ", words);
     embedded_add_text(values, "about", &text);
@@ -195,28 +195,47 @@ bool persisting_tensors(const struct export *export, struct strbuf *names) {
     return count > 0;
 }
 
-int write_header(const struct export *export, struct strbuf *text, struct error *error) {
+/* What callers see: the structs' members. */
+static void add_interface(const struct template *template, cJSON *values) {
+    add_dimensions(template, values);
+    add_tensors(template, values);
+    add_strides(template, values);
+    add_scalars(template, values);
+}
+
+char *header_interface(const struct template *template) {
+    cJSON *values = cJSON_CreateObject();
+    add_interface(template, values);
+    return json_print_line(values);
+}
+
+/* What holds for the kernels of one architecture. */
+static void add_figures(const struct export *export, cJSON *values) {
     const struct export_request *request = export->request;
-    cJSON *values = embedded_values(export);
-    (void)error;
-    add_about(export, values);
     cJSON_AddStringToObject(values, "device", request->setting->device->name);
     cJSON_AddStringToObject(values, "kind", request->predicted ? "predicted" : "measured");
-    cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
     cJSON_AddBoolToObject(values, "default_genome", has_default_reference(export));
     add_itself(export, values);
     add_cases(export, values);
     add_ranges(export, values);
     add_checks(request, values);
-    add_dimensions(export->template, values);
-    add_tensors(export->template, values);
-    add_strides(export->template, values);
-    add_scalars(export->template, values);
-    cJSON_AddBoolToObject(values, "variables", template_has_symbols(export->template));
     struct strbuf persisting = {0};
     cJSON_AddBoolToObject(values, "any_persisting", persisting_tensors(export, &persisting));
     if (persisting.used > 0)
         embedded_add_text(values, "persisting", &persisting);
+}
+
+int write_header(const struct export *export, struct strbuf *text, struct error *error) {
+    const struct export_request *request = export->request;
+    cJSON *values = embedded_values(export);
+    (void)error;
+    add_about(export, values);
+    add_parts(export, values);
+    cJSON_AddBoolToObject(values, "several", request->variant_count > 1);
+    add_interface(export->template, values);
+    cJSON_AddBoolToObject(values, "variables", template_has_symbols(export->template));
+    if (export->part_count == 0)
+        add_figures(export, values);
     embedded_fill(EMBEDDED_HEADER, values, text);
     return 0;
 }

@@ -12,7 +12,8 @@
 #include "export/export.h"
 
 /* The prefix of the 64-bit integer functions that printed expressions call. */
-#define INT_FUNCTION_PREFIX "int64_"
+#define INT_FUNCTION_PREFIX    "int64_"
+#define PYTHON_FUNCTION_PREFIX "_"
 
 /* How expressions are printed for one variant. */
 struct expr_printer {
@@ -24,6 +25,7 @@ struct expr_printer {
     int64_t values[SLOTS_MAX];
     bool
         launches; /* `tensors` is in scope: strides that the caller gave override the packed ones */
+    bool python;  /* print Python, whose variables have the names of dimensions */
 };
 
 /* `variant` NULL: for the reference, which no gene affects and whose dimensions are all variable;
@@ -33,6 +35,9 @@ struct expr_printer {
 struct expr_printer *expr_to_c_new(const struct template *template,
                                    const struct export_variant *variant, bool as_double,
                                    struct error *error);
+/* The same for Python, with all dimensions variable: members, as "shape.", or variables, "". */
+struct expr_printer *expr_to_python_new(const struct template *template, const char *member,
+                                        struct error *error);
 void expr_to_c_add(const struct expr_printer *printer, const struct expression *expression,
                    struct strbuf *text);
 /* True if the expression is constant for this variant; sets `value`. */
@@ -60,6 +65,13 @@ struct verified_range {
     struct shape least, most;
 };
 
+/* One architecture of several: an export in a folder of its own, which has the architecture's name.
+ */
+struct export_part {
+    char architecture[NAME_SIZE], name[NAME_SIZE]; /* name: the prefix of its functions */
+    const struct export_request *request;
+};
+
 /* The inputs of all write_* functions. */
 struct export {
     const struct export_request *request;
@@ -76,6 +88,8 @@ struct export {
     int magnitude_count; /* tensors of magnitudes, which follow all others */
     int setup_count;     /* tensors that only setup takes */
     const char *folder;  /* where the files are written */
+    int part_count; /* architectures, the preferred first; 0: one, without a folder of its own */
+    const struct export_part *parts;
     int checked_count;
     struct checked_shape *checked;   /* the cases, then the ragged shapes */
     struct verified_range *verified; /* by variant */
@@ -118,6 +132,15 @@ int variant_options(const struct export *export, int variant, char architecture[
 int export_architecture(const struct export *export, char architecture[NAME_SIZE],
                         struct error *error);
 
+/* Adds `parts`: architecture, part (its name), device, first, major, minor, exact; any_parts,
+   first_part, architectures ("sm_90a, sm_80"). */
+void add_parts(const struct export *export, cJSON *values);
+/* Adds `libraries`: the rules of the Makefile that build what is linked. */
+void add_libraries(const struct export *export, cJSON *values);
+/* What callers of the launcher see of the problem, as a text that is equal for equal structs. The
+   caller frees it. */
+char *header_interface(const struct template *template);
+
 /* Adds what check.c needs for a shape of the user's (check_shape.c). */
 int add_shape_functions(const struct export *export, cJSON *values, struct error *error);
 
@@ -155,7 +178,22 @@ int check_names(const struct export *export, struct error *error);
     F(REFERENCE_LAUNCH, export, reference_launch_c)                                                \
     F(HEADER, export, header_h)                                                                    \
     F(CASES, export, cases_h)                                                                      \
+    F(ARCHITECTURES, export, architectures_c)                                                      \
+    F(ARCHITECTURES_MAKEFILE, export, architectures_makefile)                                      \
+    F(LIBRARIES_MAKEFILE, export, libraries_makefile)                                              \
+    F(WHICH, export, which_c)                                                                      \
     F(MAKEFILE, export, makefile)                                                                  \
+    F(CALL_HEADER, export, call_h)                                                                 \
+    F(CALL, export, call_c)                                                                        \
+    F(TORCH, export, torch_cpp)                                                                    \
+    F(TORCH_MODULE, export, torch_py)                                                              \
+    F(CTYPES, export, ctypes_py)                                                                   \
+    F(JAX, export, jax_cpp)                                                                        \
+    F(JAX_MODULE, export, jax_py)                                                                  \
+    F(WHEEL, export, wheel_py)                                                                     \
+    F(PYPROJECT, export, pyproject)                                                                \
+    F(CMAKE, export, cmake)                                                                        \
+    F(PKG_CONFIG, export, pkg_config)                                                              \
     F(KERNEL, export, kernel_cu)                                                                   \
     F(VARIANT, export, variant_h)                                                                  \
     F(CHECK, export, check_c)                                                                      \
@@ -189,6 +227,16 @@ void embedded_copy(enum embedded_file file, struct strbuf *text);
 /* Adds what makes nvcc compile kernels that are C++ templates: their addresses, with commas. */
 void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text);
 
+/* Writes and releases the text. `written` < 0: only releases it and returns -1. */
+int write_text(const struct export *export, const char *name, int written, struct strbuf *text,
+               struct error *error);
+/* The files of `request->with`; and the signature of the manifest, if one is asked for. */
+int write_frameworks(const struct export *export, struct error *error);
+int check_framework_names(const struct export *export, struct error *error);
+int sign_export(const struct export *export, struct error *error);
+/* Makes a C identifier from the folder's name. */
+void export_make_name(const char *folder, char name[NAME_SIZE]);
+
 /* Each write_* function appends the text of one file. */
 int write_kernel(const struct export *export, const struct template *solution, struct strbuf *text,
                  struct error *error);
@@ -221,8 +269,25 @@ int write_default_launch(const struct export *export, struct strbuf *text, struc
 int write_setup_source(const struct export *export, struct strbuf *text, struct error *error);
 int write_setup_launch(const struct export *export, struct strbuf *text, struct error *error);
 int write_fills(const struct export *export, struct strbuf *text, struct error *error);
+/* NAME_call.h and NAME_call.c. */
+int write_call_header(const struct export *export, struct strbuf *text, struct error *error);
+int write_call(const struct export *export, struct strbuf *text, struct error *error);
+/* NAME_torch.cpp, NAME.py and NAME_ctypes.py; NAME_jax.cpp and NAME_jax.py;
+   build_wheel.py and pyproject.toml. */
+int write_torch_source(const struct export *export, struct strbuf *text, struct error *error);
+int write_torch_module(const struct export *export, struct strbuf *text, struct error *error);
+int write_ctypes_module(const struct export *export, struct strbuf *text, struct error *error);
+int write_wheel_builder(const struct export *export, struct strbuf *text, struct error *error);
+int write_pyproject(const struct export *export, struct strbuf *text, struct error *error);
+int write_jax_source(const struct export *export, struct strbuf *text, struct error *error);
+int write_jax_module(const struct export *export, struct strbuf *text, struct error *error);
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error);
+int write_cmake(const struct export *export, struct strbuf *text, struct error *error);
+int write_pkg_config(const struct export *export, struct strbuf *text, struct error *error);
 /* Call it last: it lists the other files with their hashes. */
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error);
+/* The same of several architectures, whose folders have manifests of their own. */
+int write_architectures_manifest(const struct export *export, struct strbuf *text,
+                                 struct error *error);
 
 #endif

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+void add_libraries(const struct export *export, cJSON *values) {
+    const unsigned with = export->request->with;
+    struct strbuf text = {0};
+    cJSON_AddBoolToObject(values, "frameworks", with != 0);
+    cJSON_AddBoolToObject(values, "torch", (with & EXPORT_WITH_TORCH) != 0);
+    cJSON_AddBoolToObject(values, "jax", (with & EXPORT_WITH_JAX) != 0);
+    cJSON_AddBoolToObject(values, "several", export->part_count > 0);
+    embedded_fill(EMBEDDED_LIBRARIES_MAKEFILE, cJSON_Duplicate(values, 1), &text);
+    embedded_add_text(values, "libraries", &text);
+}
+
 int write_makefile(const struct export *export, struct strbuf *text, struct error *error) {
     char architecture[NAME_SIZE];
     bool mixed = false;
@@ -29,6 +40,7 @@ int write_makefile(const struct export *export, struct strbuf *text, struct erro
         mixed = mixed || strcmp(own, architecture) != 0;
     }
     cJSON_AddStringToObject(values, "architecture", architecture);
+    add_libraries(export, values);
     cJSON_AddBoolToObject(values, "mixed", mixed);
     cJSON_AddBoolToObject(values, "of_several", export->solution_count > 1);
     cJSON_AddBoolToObject(values, "setup", export->template->setup.count > 0);

@@ -214,15 +214,35 @@ static int read_lists(struct manifest *manifest, const struct json *root, struct
     return 0;
 }
 
+/* Each architecture's folder is what replay and gate read. */
+static int refuse_architectures(const struct json *root, const char *folder, struct error *error) {
+    struct json list;
+    char names[256] = "";
+    if (json_require(root, "architectures", &list, error) < 0 || json_is_array(&list, error) < 0)
+        return -1;
+    for (int i = 0; i < json_count(&list); i++) {
+        struct json item = json_at(&list, i);
+        const char *name;
+        if (json_string(&item, &name, error) < 0)
+            return -1;
+        text_append(names, sizeof names, "%s%s/%s", i > 0 ? ", " : "", folder, name);
+    }
+    return error_input(error,
+                       "%s holds kernels of several architectures: name one of its folders, %s",
+                       folder, names);
+}
+
 static int read_header(struct manifest *manifest, const struct json *root, const char *folder,
                        struct error *error) {
     struct json value;
     if (json_is_object(root, error) < 0 || json_require(root, "format", &value, error) < 0 ||
         need_integer(root, "format", 0, INT32_MAX, &manifest->format, error) < 0)
         return -1;
+    if (manifest->format == MANIFEST_FORMAT_ARCHITECTURES)
+        return refuse_architectures(root, folder, error);
     if (manifest->format != MANIFEST_FORMAT && manifest->format != MANIFEST_FORMAT_SOLUTIONS)
-        return json_error(&value, error, "this evotile reads manifests of format %d and %d, not %d",
-                          MANIFEST_FORMAT, MANIFEST_FORMAT_SOLUTIONS, manifest->format);
+        return json_error(&value, error, "this evotile reads manifests of format %d to %d, not %d",
+                          MANIFEST_FORMAT, MANIFEST_FORMAT_ARCHITECTURES, manifest->format);
     if (json_check_keys(root, root_keys, error) < 0 ||
         need_string(root, "name", &manifest->name, error) < 0 ||
         json_require(root, "template", &value, error) < 0 ||

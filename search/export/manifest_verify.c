@@ -12,6 +12,7 @@ enum { CHANGES_NAMED = 8 };
 
 struct comparison {
     cJSON *files; /* name: hash, of those that were not found yet; NULL: the manifest lists none */
+    const cJSON *architectures; /* whose folders are exports of their own; NULL: there is one */
     bool whole;
     int count;
     struct strbuf *changes;
@@ -37,14 +38,25 @@ static bool is_unchanged(const char *path, const cJSON *digits) {
     return same;
 }
 
+/* The name within the folder of its architecture, if it is in one. */
+static const char *name_in_part(const struct comparison *comparison, const char *name) {
+    const cJSON *part;
+    cJSON_ArrayForEach(part, comparison->architectures) {
+        const size_t length = strlen(part->valuestring);
+        if (strncmp(name, part->valuestring, length) == 0 && name[length] == '/')
+            return name + length + 1;
+    }
+    return name;
+}
+
 /* Whether a file that is not listed could get into what is built: a source, or a makefile that make
    prefers to Makefile. The copy of the template is read whole. */
 static bool is_read_by_build(const char *name) {
-    static const char *const kinds[] = {".c",     ".h",   ".cu", ".cuh", ".hpp", ".cpp",
-                                        ".cubin", ".inc", ".s",  ".S",   ".mk"};
+    static const char *const kinds[] = {".c",   ".h", ".cu", ".cuh", ".hpp",   ".cpp", ".cubin",
+                                        ".inc", ".s", ".S",  ".mk",  ".cmake", ".pc",  ".py"};
     const char *kind = strrchr(name, '.');
     if (strcmp(name, "makefile") == 0 || strcmp(name, "GNUmakefile") == 0 ||
-        strncmp(name, "template/", strlen("template/")) == 0)
+        strcmp(name, "CMakeLists.txt") == 0 || strncmp(name, "template/", strlen("template/")) == 0)
         return true;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && kind != NULL; i++)
         if (strcmp(kind, kinds[i]) == 0)
@@ -72,10 +84,10 @@ static int compare_folder(struct comparison *comparison, const char *path, const
         cJSON *listed = cJSON_DetachItemFromObjectCaseSensitive(comparison->files, name);
         bool exists = lstat(file, &status) == 0;
         if (listed == NULL && exists && S_ISDIR(status.st_mode)) {
-            if (strcmp(name, "source") != 0)
+            if (strcmp(name_in_part(comparison, name), "source") != 0)
                 result = compare_folder(comparison, file, name, error);
         } else if (listed == NULL) {
-            if (comparison->whole && is_read_by_build(name))
+            if (comparison->whole && is_read_by_build(name_in_part(comparison, name)))
                 add_change(comparison, name, "added");
         } else if (!exists || !S_ISREG(status.st_mode) || !is_unchanged(file, listed)) {
             add_change(comparison, name, "changed");
@@ -111,6 +123,50 @@ static bool lists_variant(const cJSON *files, const struct manifest_variant *var
            (variant->header == NULL || cJSON_HasObjectItem(files, variant->header));
 }
 
+/* ---- an architecture of several ---- */
+
+/* Reads the manifest of the folder above, if that is an export of several architectures with this
+   one among them. Returns 1 if it is, 0, or -1; after 1 the caller releases the document. */
+static int read_above(const struct manifest *manifest, const char *folder, char above[PATH_SIZE],
+                      struct json_document *document, struct error *error) {
+    char path[PATH_SIZE], name[160];
+    struct json format, own, list;
+    if (path_join(above, folder, "..", error) < 0 ||
+        path_join(path, above, "manifest.json", error) < 0)
+        return -1;
+    if (!path_exists(path))
+        return 0;
+    struct error ignored;
+    if (json_read(document, path, &ignored) < 0)
+        return 0; /* a manifest.json of something else */
+    struct json root = json_root(document);
+    bool found = false;
+    if (json_find(&root, "format", &format) && json_find(&root, "name", &own) &&
+        json_find(&root, "architectures", &list) && cJSON_IsString(own.value) &&
+        format.value->valuedouble == MANIFEST_FORMAT_ARCHITECTURES)
+        for (int i = 0; i < json_count(&list); i++) {
+            const cJSON *part = cJSON_GetArrayItem(list.value, i);
+            if (!cJSON_IsString(part))
+                continue;
+            snprintf(name, sizeof name, "%.60s_%.60s", own.value->valuestring, part->valuestring);
+            found = found || strcmp(name, manifest->name) == 0;
+        }
+    if (!found)
+        json_release(document);
+    return found;
+}
+
+/* Compares all that is linked together: the folder above, with every architecture. */
+static int compare_above(struct comparison *comparison, const struct json_document *document,
+                         const char *above, struct error *error) {
+    struct json root = json_root(document), files = {0}, list;
+    json_find(&root, "architectures", &list);
+    comparison->whole = json_find(&root, "files", &files);
+    comparison->architectures = list.value;
+    comparison->files = cJSON_Duplicate(files.value, 1);
+    return compare_folder(comparison, above, "", error);
+}
+
 int manifest_verify(const struct manifest *manifest, const char *folder, struct strbuf *changes,
                     bool *whole, struct error *error) {
     struct json root = json_root(&manifest->document);
@@ -118,8 +174,16 @@ int manifest_verify(const struct manifest *manifest, const char *folder, struct 
     struct comparison comparison = {.whole = json_find(&root, "files", &files), .changes = changes};
     for (int i = 0; i < manifest->variant_count; i++)
         comparison.whole = comparison.whole && lists_variant(files.value, &manifest->variants[i]);
-    comparison.files = cJSON_Duplicate(files.value, 1);
-    int result = compare_folder(&comparison, folder, "", error);
+    char above[PATH_SIZE];
+    struct json_document document;
+    int result = read_above(manifest, folder, above, &document, error);
+    const bool of_several = result > 0;
+    if (of_several)
+        result = compare_above(&comparison, &document, above, error);
+    else if (result == 0) {
+        comparison.files = cJSON_Duplicate(files.value, 1);
+        result = compare_folder(&comparison, folder, "", error);
+    }
     for (const cJSON *file = comparison.files != NULL ? comparison.files->child : NULL;
          file != NULL; file = file->next)
         add_change(&comparison, file->string, "missing");
@@ -128,13 +192,15 @@ int manifest_verify(const struct manifest *manifest, const char *folder, struct 
     if (comparison.count > CHANGES_NAMED)
         strbuf_print(changes, " and %d more", comparison.count - CHANGES_NAMED);
     cJSON_Delete(comparison.files);
+    if (of_several)
+        json_release(&document);
     *whole = comparison.whole;
     return result;
 }
 
 /* True if it lists files, each with a digest that cannot be forged. */
-static bool lists_digests(const struct manifest *manifest) {
-    struct json root = json_root(&manifest->document);
+static bool lists_digests(const struct json_document *document) {
+    struct json root = json_root(document);
     struct json files;
     if (!json_find(&root, "files", &files))
         return false;
@@ -142,6 +208,22 @@ static bool lists_digests(const struct manifest *manifest) {
         if (!cJSON_IsString(file) || strlen(file->valuestring) != DIGEST_TEXT_SIZE - 1)
             return false;
     return true;
+}
+
+/* What contains an architecture of several has a signature of its own. */
+static int verify_above(const struct manifest *manifest, const char *folder, const char *key,
+                        struct error *error) {
+    char path[PATH_SIZE];
+    struct json_document document;
+    int status = read_above(manifest, folder, path, &document, error);
+    if (status <= 0)
+        return status;
+    const bool listed = lists_digests(&document);
+    json_release(&document);
+    if (!listed)
+        return error_refuse(error, "%s lists no digests of files: export it again", path);
+    return path_join(path, path, "manifest.json", error) < 0 ? -1
+                                                             : signature_verify(key, path, error);
 }
 
 int manifest_verify_signature(const char *folder, const char *key, struct error *error) {
@@ -154,7 +236,9 @@ int manifest_verify_signature(const char *folder, const char *key, struct error 
         return -1;
     struct manifest *manifest = xmalloc(sizeof *manifest);
     int result = manifest_read(manifest, folder, error);
-    if (result == 0 && !lists_digests(manifest))
+    if (result == 0)
+        result = verify_above(manifest, folder, key, error);
+    if (result == 0 && !lists_digests(&manifest->document))
         result = error_refuse(error,
                               "%s is signed, but its manifest lists no digests of files, or those "
                               "of an earlier version, which can be forged: export it again",

@@ -292,6 +292,23 @@ static int fill_manifest(const struct export *export, cJSON *root, struct error 
     return add_files(cJSON_AddObjectToObject(root, "files"), export->folder, "", error);
 }
 
+int write_architectures_manifest(const struct export *export, struct strbuf *text,
+                                 struct error *error) {
+    cJSON *root = cJSON_CreateObject();
+    add_integer(root, "format", MANIFEST_FORMAT_ARCHITECTURES);
+    cJSON_AddStringToObject(root, "name", export->name);
+    cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "template"), "name",
+                            export->template->name);
+    cJSON *parts = cJSON_AddArrayToObject(root, "architectures");
+    for (int i = 0; i < export->part_count; i++)
+        cJSON_AddItemToArray(parts, cJSON_CreateString(export->parts[i].architecture));
+    int status = add_files(cJSON_AddObjectToObject(root, "files"), export->folder, "", error);
+    char *printed = json_print(root);
+    strbuf_print(text, "%s\n", printed);
+    free(printed);
+    return status;
+}
+
 int write_manifest(const struct export *export, struct strbuf *text, struct error *error) {
     cJSON *root = cJSON_CreateObject();
     if (fill_manifest(export, root, error) < 0) {

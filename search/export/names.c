@@ -4,12 +4,103 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Of C and of C++, which includes NAME.h too. */
 static const char *const keywords[] = {
-    "auto",    "break",  "case",     "char",   "const",    "continue", "default",
-    "do",      "double", "else",     "enum",   "extern",   "float",    "for",
-    "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
-    "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
-    "typedef", "union",  "unsigned", "void",   "volatile", "while",    NULL,
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    /* C++ */
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "bitand",
+    "bitor",
+    "bool",
+    "catch",
+    "char16_t",
+    "char32_t",
+    "char8_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "decltype",
+    "delete",
+    "dynamic_cast",
+    "explicit",
+    "export",
+    "false",
+    "friend",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "reinterpret_cast",
+    "requires",
+    "static_assert",
+    "static_cast",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typeid",
+    "typename",
+    "using",
+    "virtual",
+    "wchar_t",
+    "xor",
+    "xor_eq",
+    NULL,
 };
 
 /* The launcher's own identifiers: derived quantities become local variables next to them. */
@@ -61,7 +152,7 @@ static int check_solution(const struct export *export, const struct template *so
 
 static int refuse_name(const struct template *template, const char *of, const char *name,
                        struct error *error) {
-    return error_input(error, "%s: %s.%s: C code cannot have that name: rename it",
+    return error_input(error, "%s: %s.%s: C and C++ code cannot have that name: rename it",
                        template->document.file, of, name);
 }
 
@@ -83,10 +174,11 @@ int check_names(const struct export *export, struct error *error) {
                            export->name, NAME_SIZE);
     if (is_in_list(export->name, keywords) || is_in_list(export->name, export_files) ||
         strncmp(export->name, "variant_", 8) == 0)
-        return error_input(error,
-                           "\"%s\" cannot name a kernel: it is a C keyword or another file of the "
-                           "export; choose another",
-                           export->name);
+        return error_input(
+            error,
+            "\"%s\" cannot name a kernel: it is a keyword of C or C++ or another file of the "
+            "export; choose another",
+            export->name);
     for (int s = 0; s < export->solution_count; s++)
         if (check_solution(export, export->solutions[s], error) < 0 ||
             check_derived(export->solutions[s], error) < 0)
@@ -102,5 +194,5 @@ int check_names(const struct export *export, struct error *error) {
         if (!is_identifier(template->scalars[s].name) ||
             is_in_list(template->scalars[s].name, keywords))
             return refuse_name(template, "scalars", template->scalars[s].name, error);
-    return 0;
+    return check_framework_names(export, error);
 }

@@ -106,7 +106,7 @@ static void add_operations(struct code_writer *writer) {
 
 /* ---- parts of the workspace ---- */
 
-static void add_parts(struct code_writer *writer) {
+static void add_workspace_parts(struct code_writer *writer) {
     struct strbuf body = {0};
     int part = 0;
     for (int t = 0; t < writer->template->tensor_count; t++) {
@@ -222,7 +222,7 @@ static void add_functions(struct code_writer *writer) {
     if ((is_reference(writer) ? request->reference_count : request->variant_count) > 1)
         add_operations(writer);
     if (has_parts(writer))
-        add_parts(writer);
+        add_workspace_parts(writer);
     add_run(writer);
 }
 

@@ -66,6 +66,10 @@ struct expression_style {
        variables named like the slots: constants end in LL, and functions have this prefix and at
        most two arguments: "evotile_" gives evotile_min(evotile_min(a, b), c). */
     const char *function_prefix;
+    /* Python, over integers named like the slots, which may be symbolic: "a if c else b". Functions
+       have the prefix, and so do min and max; / is //, the same for numbers that are not negative.
+     */
+    bool python;
 };
 
 /* Prints into `text` and returns the length as snprintf does: at least `size` if it was

@@ -10,7 +10,8 @@ struct printer {
     const struct symbol_table *symbols;
     const struct slots *known;
     const int64_t *values;
-    const char *prefix; /* NULL: not C */
+    const char *prefix; /* NULL: the language of templates */
+    bool python;
     char *text;
     size_t size, length;
 };
@@ -27,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void print_text(struct printer *pri
 
 static void print_number(struct printer *printer, int64_t number) {
     /* In C a constant without a suffix is an int, and int arithmetic may overflow. */
-    const char *suffix = printer->prefix != NULL ? "LL" : "";
+    const char *suffix = printer->prefix != NULL && !printer->python ? "LL" : "";
     if (number == INT64_MIN) /* its magnitude does not fit an int64 */
         print_text(printer, "(-%" PRId64 "%s - 1%s)", INT64_MAX, suffix, suffix);
     else if (number < 0)
@@ -42,6 +43,40 @@ static bool folds_to_constant(const struct printer *printer, int index, int64_t 
     return expression_value(printer->expression, index,
                             printer->known != NULL ? printer->known : &none, printer->values, value,
                             &fault);
+}
+
+static void print_node(struct printer *printer, int index, bool outermost);
+
+/* Prints operands with words before, between and after them. */
+static void print_words(struct printer *printer, const int16_t *operands, const int *order,
+                        const char *const *words) {
+    print_text(printer, "%s", *words++);
+    for (; *words != NULL; words++) {
+        print_node(printer, operands[*order++], false);
+        print_text(printer, "%s", *words);
+    }
+}
+
+/* What Python writes otherwise; returns false for other operators. `and` and `or` give an operand
+   there, which may be neither 0 nor 1. */
+static bool print_python(struct printer *printer, const struct expression_node *node) {
+    static const struct {
+        enum op op;
+        int order[3];
+        const char *words[5];
+    } forms[] = {
+        {OP_NOT, {0}, {"(not ", ")", NULL}},
+        {OP_AND, {0, 1}, {"((", " and ", ") != 0)", NULL}},
+        {OP_OR, {0, 1}, {"((", " or ", ") != 0)", NULL}},
+        {OP_DIVIDE, {0, 1}, {"(", " // ", ")", NULL}},
+        {OP_CHOOSE, {1, 0, 2}, {"(", " if ", " else ", ")", NULL}},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (printer->python && forms[i].op == node->op) {
+            print_words(printer, node->operands, forms[i].order, forms[i].words);
+            return true;
+        }
+    return false;
 }
 
 /* Nested operators are always bracketed, so that the output reads without knowing the
@@ -63,6 +98,8 @@ static void print_node(struct printer *printer, int index, bool outermost) {
         print_node(printer, operands[value ? 1 : 2], outermost);
         return;
     }
+    if (print_python(printer, node))
+        return;
     if (node->op == OP_NEGATE || node->op == OP_NOT) {
         /* The space in "- -a" prevents a decrement operator. */
         print_text(printer, "%s ", spelling->text);
@@ -98,6 +135,7 @@ size_t expression_print(const struct expression *expression, const struct symbol
         printer.known = style->known;
         printer.values = style->values;
         printer.prefix = style->function_prefix;
+        printer.python = style->python;
     }
     print_node(&printer, expression->root, true);
     return printer.length;

@@ -65,7 +65,14 @@ static void mistakes(void **state) {
         {CALL("\"x\": {}", ""), "must have a \"shape\", or one of"},
         {CALL("\"x\": { \"value\": 1, \"any\": true }", ""), "must have a \"shape\", or one of"},
         {CALL("\"x\": { \"dtype\": { \"f16\": {} } }", ""),
-         "a \"dtype\" or an \"order\" is of a \"shape\""},
+         "a \"dtype\", an \"order\" or a \"tensor\" is of a \"shape\""},
+        {CALL("\"x\": { \"tensor\": \"y\" }", ""), "a \"tensor\" is of a \"shape\""},
+        {CALL("\"x\": { \"value\": 1, \"not\": 0 }", ""),
+         "must be the number that a \"dimension\" cannot stand for"},
+        {CALL("\"x\": { \"dimension\": \"N\", \"not\": \"none\" }", ""),
+         "must be the number that a \"dimension\" cannot stand for"},
+        {CALL("\"x\": { \"dimension\": \"N\", \"not\": 0, \"any\": true }", ""),
+         "must have a \"shape\", or one of"},
         {CALL("\"x\": { \"any\": false }", ""), "must be true"},
         {CALL("\"x\": { \"value\": [1] }", ""), "must be a number, a text, true, false or null"},
         {CALL("\"x\": { \"last\": \"y\" }", ""), "no argument \"y\" has a \"shape\""},
@@ -132,6 +139,15 @@ static void expect(const char *patterns_text, const char *call_text, const char 
 #define TENSOR(shape, strides, dtype)                                                              \
     "{ \"shape\": [" shape "], \"strides\": [" strides "], \"dtype\": \"" dtype "\" }"
 #define OF(arguments) "{ \"operator\": \"aten::f\", \"arguments\": { " arguments " } }"
+
+/* A number that means something else to the template. */
+static void excluded(void **state) {
+    (void)state;
+    static const char other[] = CALL("\"n\": { \"dimension\": \"N\", \"not\": 4 }", "");
+    expect(other, OF("\"n\": 5"), "N=5");
+    expect(other, OF("\"n\": 4"), "n is 4");
+    expect(other, OF("\"n\": 4.0"), "n is 4");
+}
 
 static void shapes(void **state) {
     (void)state;
@@ -274,6 +290,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(mistakes),
         TEST(without_a_file),
+        TEST(excluded),
         TEST(shapes),
         TEST(dtypes_and_values),
         TEST(orders),

@@ -58,7 +58,8 @@ static inline void must(int result, const struct error *error) {
         fail_msg("%s", error->text);
 }
 
-static inline void example_load(struct example *example, const char *name, const char *cases) {
+static inline void example_load(struct example *example, const char *name, const char *cases,
+                                const struct device_info *device) {
     struct error error = {0};
     struct json_document document;
     char folder[PATH_SIZE];
@@ -67,7 +68,7 @@ static inline void example_load(struct example *example, const char *name, const
     must(bare != NULL ? 0 : -1, &error);
     must(json_read_text(&document, "cases", cases, &error), &error);
     struct json list = json_root(&document);
-    example->setting = (struct template_setting){.device = &example_device,
+    example->setting = (struct template_setting){.device = device,
                                                  .smem_limit = 49152,
                                                  .cases = example->shapes,
                                                  .case_count = json_count(&list)};
@@ -143,13 +144,18 @@ static inline void example_request(struct example *example) {
 }
 
 /* An example whose cases all have the template's default genome. */
-static inline struct example *example_new(const char *name, const char *cases) {
+static inline struct example *example_new_on(const char *name, const char *cases,
+                                             const struct device_info *device) {
     struct example *example = calloc(1, sizeof *example);
-    example_load(example, name, cases);
+    example_load(example, name, cases, device);
     for (int c = 0; c < example->template->case_count; c++)
         example->genomes[c] = genome_default(example->template->space);
     example_request(example);
     return example;
+}
+
+static inline struct example *example_new(const char *name, const char *cases) {
+    return example_new_on(name, cases, &example_device);
 }
 
 static inline void example_free(struct example *example) {

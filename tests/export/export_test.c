@@ -315,10 +315,74 @@ static void test_own_build(void **state) {
     assert_runs("echo 'int main() { return rows_launch(nullptr, nullptr, nullptr, 0, nullptr) != "
                 "ROWS_NO_ARGUMENT; }' >'%s/caller.cpp'",
                 folder);
+    for (int standard = 11; standard <= 20; standard += 9)
+        assert_runs("cd '%s' && for compiler in g++ clang++; do $compiler -std=c++%d -Wall -Wextra "
+                    "-pedantic -Wshadow -Wold-style-cast -Werror -fsyntax-only -isystem "
+                    "%s/include -include ./rows.h caller.cpp || exit 1; done",
+                    folder, standard, cuda_home());
     assert_runs("cd / && make -s -C '%s' NVCC=%s/bin/nvcc && cd '%s' && g++ -I%s/include -include "
                 "rows.h -o caller caller.cpp librows.a -Wl,--unresolved-symbols=ignore-all "
                 "-Wl,-z,lazy -no-pie && ./caller",
                 folder, cuda_home(), folder, cuda_home());
+    example_free(example);
+}
+
+static const char caller[] =
+    "#include <rows.h>\n"
+    "int main(void) { return rows_launch(0, 0, 0, 0, 0) != ROWS_NO_ARGUMENT; }\n";
+
+/* As a shared library, installed, and found by pkg-config there and in the folder. */
+static void test_shared(void **state) {
+    struct error error = {0};
+    const char *folder = *state;
+    struct example *example = example_new("softmax_rows", one_case);
+    must(export_write(&example->request, within(folder, "rows"), &error), &error);
+    must(path_write_file(within(folder, "caller.c"), caller, strlen(caller), &error), &error);
+    make(folder, "rows", "shared");
+    make(folder, "rows", "install DESTDIR=../root prefix=/opt/my");
+    assert_true(program_contains(within(folder, "rows/librows.so"), example->cubins[0],
+                                 example->variants[0].cubin_bytes));
+    assert_runs("cd %s && nm -D --defined-only rows/librows.so | sed 's/.* //' | tr '\\n' ' ' | "
+                "grep -qx 'rows_error_string rows_launch rows_launch_unverified "
+                "rows_workspace_bytes '",
+                folder);
+    /* What was installed below DESTDIR says where it will be. */
+    assert_runs("cd %s && sed -i 's|^prefix=/opt/my$|prefix=root/opt/my|' "
+                "root/opt/my/lib/pkgconfig/rows.pc && for where in rows root/opt/my/lib/pkgconfig; "
+                "do gcc -o called caller.c $(PKG_CONFIG_PATH=$where pkg-config "
+                "--define-variable=cuda=%s --cflags --libs rows) "
+                "-Wl,--unresolved-symbols=ignore-all -Wl,-z,lazy && readelf -d called | "
+                "grep -q 'NEEDED.*librows.so' && rm called || exit 1; done",
+                folder, cuda_home());
+    example_free(example);
+}
+
+/* As a part of a CMake build, and as an installed package. */
+static void test_cmake(void **state) {
+    static const char project[] = "cmake_minimum_required(VERSION 3.18)\nproject(p LANGUAGES C)\n"
+                                  "if(FROM_FOLDER)\nadd_subdirectory(../rows rows)\nelse()\n"
+                                  "find_package(rows REQUIRED)\nendif()\n"
+                                  "add_executable(called ../caller.c)\n"
+                                  "target_link_libraries(called rows::rows)\n";
+    struct error error = {0};
+    const char *folder = *state;
+    struct example *example = example_new("softmax_rows", one_case);
+    if (getenv("EVOTILE_LONG") == NULL || system("command -v cmake >/dev/null") != 0)
+        skip();
+    must(export_write(&example->request, within(folder, "rows"), &error), &error);
+    must(path_make_folder(within(folder, "p"), &error), &error);
+    must(path_write_file(within(folder, "caller.c"), caller, strlen(caller), &error), &error);
+    must(path_write_file(within(folder, "p/CMakeLists.txt"), project, strlen(project), &error),
+         &error);
+    assert_runs("cd %s && export CUDAToolkit_ROOT=%s && { cmake -S p -B inside -DFROM_FOLDER=ON && "
+                "cmake --build inside && cmake -S rows -B alone -DBUILD_SHARED_LIBS=ON && "
+                "cmake --build alone && cmake --install alone --prefix $PWD/root && "
+                "cmake -S p -B outside -Drows_ROOT=$PWD/root && cmake --build outside; } >log 2>&1 "
+                "|| { cat log >&2; exit 1; }",
+                folder, cuda_home());
+    assert_true(program_contains(within(folder, "inside/called"), example->cubins[0],
+                                 example->variants[0].cubin_bytes));
+    assert_true(path_exists(within(folder, "outside/called")));
     example_free(example);
 }
 
@@ -485,6 +549,7 @@ int main(void) {
         FOLDER_TEST(test_existing),       FOLDER_TEST(test_foreign_folder),
         FOLDER_TEST(test_full_disk),      FOLDER_TEST(test_names),
         FOLDER_TEST(test_predicted),      FOLDER_TEST(test_invalid_genome),
+        FOLDER_TEST(test_shared),         FOLDER_TEST(test_cmake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

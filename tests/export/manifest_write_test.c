@@ -291,7 +291,8 @@ static void test_broken(void **state) {
     static const struct {
         const char *from, *to, *says;
     } changes[] = {
-        {"\"format\":\t1", "\"format\":\t3", "reads manifests of format 1 and 2, not 3"},
+        {"\"format\":\t1", "\"format\":\t4", "reads manifests of format 1 to 3, not 4"},
+        {"\"format\":\t1", "\"format\":\t3", "the key \"architectures\" is missing"},
         {"\"format\":\t1", "\"format\":\t2", "units[0]: the key \"solution\" is missing"},
         {"\"source\":", "\"solution\":\t\"mma\",\n\"source\":", "units[0].solution"},
         {"\"name\":\t\"rows\"", "\"name\":\t7", "name: must be a string"},

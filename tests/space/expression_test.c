@@ -383,7 +383,7 @@ static void random_ones_agree_with_another_evaluator(void **state) {
         /* Printing (plainly, with some slots known, and in C) and parsing gives the same values. */
         struct slots known = {{random_below(&random, 8)}};
         struct expression_style styles[] = {
-            {0}, {.known = &known, .values = values}, {&known, values, "fn_"}};
+            {0}, {.known = &known, .values = values}, {&known, values, "fn_", false}};
         for (int s = 0; s < 3; s++) {
             size_t length =
                 expression_print(expression, &symbols, &styles[s], printed, sizeof printed);
@@ -402,6 +402,48 @@ static void random_ones_agree_with_another_evaluator(void **state) {
         expression_free(expression);
     }
     assert_true(with_value > 5000);
+}
+
+/* Python computes the same from what is printed for it, of numbers that are not negative. */
+static void prints_python(void **state) {
+    static char text[1 << 16], printed[1 << 16];
+    struct symbol_table symbols = symbols_of(abc, 3);
+    struct random random;
+    int count = 0;
+    (void)state;
+    FILE *python = popen("python3 -c 'import sys; _min = min; _max = max\n"
+                         "_log2 = lambda a: a.bit_length() - 1\n"
+                         "_ceil_div = lambda a, b: -(-a // b)\n"
+                         "for line in sys.stdin:\n"
+                         "    code, *values = line.rsplit(\"|\", 4)\n"
+                         "    a, b, c, value = map(int, values)\n"
+                         "    if int(eval(code)) != value:\n"
+                         "        sys.exit(line)'",
+                         "w");
+    assert_non_null(python);
+    random_seed(&random, 2, 0);
+    for (int i = 0; i < 20000; i++) {
+        int64_t values[3];
+        struct error error = {0};
+        for (int v = 0; v < 3; v++)
+            values[v] = (int64_t)(random_next(&random) >> (40 + random_below(&random, 24)));
+        *text = '\0';
+        struct outcome_of expected = generate(&random, (int)random_below(&random, 5), values, text);
+        if (strlen(text) > EXPRESSION_TEXT_MAX / 3 || strchr(text, '-') != NULL ||
+            !expected.has_value)
+            continue;
+        struct expression *expression = expression_parse(text, &symbols, &error);
+        assert_non_null(expression);
+        const struct slots known = {{random_below(&random, 8)}};
+        const struct expression_style style = {&known, values, "_", true};
+        expression_print(expression, &symbols, &style, printed, sizeof printed);
+        fprintf(python, "%s|%lld|%lld|%lld|%lld\n", printed, (long long)values[0],
+                (long long)values[1], (long long)values[2], (long long)expected.value);
+        expression_free(expression);
+        count++;
+    }
+    assert_int_equal(pclose(python), 0);
+    assert_true(count > 2000);
 }
 
 static void prints_c(void **state) {
@@ -428,8 +470,9 @@ static void prints_c(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct expression *expression = expression_parse(rows[i].from, &symbols, &error);
         assert_non_null(expression);
-        expression_print(expression, &symbols, &(struct expression_style){&known, values, "fn_"},
-                         text, sizeof text);
+        expression_print(expression, &symbols,
+                         &(struct expression_style){&known, values, "fn_", false}, text,
+                         sizeof text);
         assert_string_equal(text, rows[i].to);
         expression_free(expression);
     }
@@ -452,8 +495,9 @@ static void printing_adds_no_depth(void **state) {
     for (int i = 0; i < 2; i++) {
         struct expression *expression = expression_parse(text, &symbols, &error);
         assert_non_null(expression);
-        expression_print(expression, &symbols, &(struct expression_style){&known, values, NULL},
-                         printed, sizeof printed);
+        expression_print(expression, &symbols,
+                         &(struct expression_style){&known, values, NULL, false}, printed,
+                         sizeof printed);
         struct expression *again = expression_parse(printed, &symbols, &error);
         assert_non_null(again);
         expression_free(again);
@@ -502,6 +546,7 @@ int main(void) {
         cmocka_unit_test(depth_has_a_limit),
         cmocka_unit_test(tells_what_it_reads),
         cmocka_unit_test(random_ones_agree_with_another_evaluator),
+        cmocka_unit_test(prints_python),
         cmocka_unit_test(prints_c),
         cmocka_unit_test(printing_adds_no_depth),
         cmocka_unit_test(names_are_checked),
