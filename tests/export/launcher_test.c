@@ -470,8 +470,8 @@ static void check_solutions(const char *folder, const char *name, const char *so
     struct example *others = calloc(1, sizeof *others);
     int served = 0;
     random_seed(&random, seed, 1);
-    example_load(example, name, cases);
-    example_load(others, name, other_cases);
+    example_load(example, name, cases, &example_device);
+    example_load(others, name, other_cases, &example_device);
     if (solution != NULL) {
         example_load_other(example, solution);
         example_load_other(others, solution);
