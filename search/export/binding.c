@@ -25,8 +25,59 @@ int order_tensor(const struct template *template, int tensor) {
     return -1;
 }
 
+/* Marks the dimensions that a kernel has compiled in with one value for all cases. */
+static void find_fixed(const struct template *template, struct slots *fixed,
+                       int64_t values[SLOTS_MAX]) {
+    const struct space *space = template->space;
+    const struct genome usual = genome_default(space);
+    int64_t others[SLOTS_MAX];
+    if (space_values(space, &usual, 0, values, NULL) < 0)
+        return;
+    bool differs[DIMENSIONS_MAX] = {0};
+    for (int c = 1; c < template->case_count; c++) {
+        const bool known = space_values(space, &usual, c, others, NULL) == 0;
+        for (int d = 0; d < template->dimension_count; d++)
+            differs[d] = differs[d] || !known ||
+                         others[space->dimensions[d]] != values[space->dimensions[d]];
+    }
+    for (int d = 0; d < template->dimension_count; d++)
+        if (template->dimensions[d].specialised && !differs[d])
+            slots_add(fixed, space->dimensions[d]);
+}
+
+static bool is_dimension(const struct template *template, const char *name) {
+    for (int d = 0; d < template->dimension_count; d++)
+        if (strcmp(template->dimensions[d].name, name) == 0)
+            return true;
+    return false;
+}
+
+void print_extent(const struct template *template, const struct expression *extent,
+                  char text[EXPRESSION_TEXT_MAX]) {
+    const struct space *space = template->space;
+    struct slots fixed = {0};
+    int64_t values[SLOTS_MAX];
+    find_fixed(template, &fixed, values);
+    const struct expression_style style = {.known = &fixed, .values = values};
+    for (int left = space->derived_count; extent != NULL; left--) {
+        const bool named = is_dimension(template, expression_text(extent));
+        expression_print(extent, &space->symbols, named ? NULL : &style, text, EXPRESSION_TEXT_MAX);
+        extent = NULL;
+        for (int i = 0; i < space->derived_count && left > 0; i++)
+            if (strcmp(space->symbols.slots[space->derived[i].slot], text) == 0)
+                extent = space->derived[i].expression;
+    }
+}
+
 static bool is_name(const struct expression *expression, const char *name) {
     return expression != NULL && strcmp(expression_text(expression), name) == 0;
+}
+
+static bool is_extent(const struct template *template, const struct expression *extent,
+                      const char *name) {
+    char text[EXPRESSION_TEXT_MAX];
+    print_extent(template, extent, text);
+    return strcmp(text, name) == 0;
 }
 
 /* Of several places the first counts; call_read compares the others with it. */
@@ -40,10 +91,9 @@ static void find_source(struct binding *binding, int d) {
             if (!is_given(tensor) || (tensor->when != NULL) != (source == FROM_PRESENCE))
                 continue;
             for (int axis = 0; axis < last; axis++)
-                if (is_name(source == FROM_EXTENT  ? tensor->shape[axis]
-                            : source == FROM_DTYPE ? tensor->dtype_when
-                                                   : tensor->when,
-                            name)) {
+                if (source == FROM_EXTENT
+                        ? is_extent(template, tensor->shape[axis], name)
+                        : is_name(source == FROM_DTYPE ? tensor->dtype_when : tensor->when, name)) {
                     binding->dimensions[d].source = source;
                     binding->dimensions[d].tensor = t;
                     binding->dimensions[d].axis = axis;

@@ -35,6 +35,11 @@ void binding_init(struct binding *binding, const struct template *template);
 bool is_given(const struct tensor *tensor);
 /* Whether what is given is written. */
 bool is_in_place(const struct tensor *tensor);
+/* Prints an extent as the shapes of the exported kernels have it: with the values of the dimensions
+   that all of them have compiled in, and a derived quantity as what it then is. Of
+   "VARLEN ? 1 : B" that is B, if VARLEN is 0 in every case. */
+void print_extent(const struct template *template, const struct expression *extent,
+                  char text[EXPRESSION_TEXT_MAX]);
 /* The returned tensor has the memory order of this given one; -1: it is packed. */
 int order_tensor(const struct template *template, int tensor);
 

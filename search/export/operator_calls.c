@@ -121,8 +121,9 @@ static int mapped_tensor(const struct operator_call *call, const struct paramete
     bool same = json_count(&shape) == (*tensor)->rank;
     for (int i = 0; i < (*tensor)->rank && same; i++) {
         struct json item = json_at(&shape, i);
-        same = cJSON_IsString(item.value) &&
-               strcmp(item.value->valuestring, expression_text((*tensor)->shape[i])) == 0;
+        char extent[EXPRESSION_TEXT_MAX];
+        print_extent(call->export->template, (*tensor)->shape[i], extent);
+        same = cJSON_IsString(item.value) && strcmp(item.value->valuestring, extent) == 0;
     }
     return same ? 0 : json_error(&shape, error, "the tensor %s has another shape", text);
 }

@@ -69,7 +69,7 @@ refused("another dtype", q, k.astype(jnp.float32), v)
 refused("no kernel for", q[..., :48], k[..., :48], v[..., :48])
 refused("no kernel for", q, k, v, SOFT_CAP=3)
 refused("not verified", *arrays(generator, s=201))
-kernel.set_fallback(lambda q, k, v, sinks, CAUSAL, **numbers: (jnp.zeros_like(q), None))
+kernel.set_fallback(lambda q, k, v, sinks, cu_seqlens_q, cu_seqlens_k, CAUSAL, **numbers: (jnp.zeros_like(q), None))
 assert not jax.jit(lambda q, k, v: kernel.forward(q, k, v)[0])(*arrays(generator, s=201)).any()
 kernel.set_fallback(None)
 

@@ -80,25 +80,29 @@ Tensor other_attention(Tensor query, Tensor, Tensor, std::optional<Tensor>, doub
     return query;
 }
 
-std::tuple<Tensor, Tensor> other_forward(Tensor q, Tensor k, Tensor, std::optional<Tensor>, int64_t,
-                                         int64_t, int64_t, double, int64_t, int64_t, int64_t) {
+std::tuple<Tensor, Tensor> other_forward(Tensor q, Tensor k, Tensor, std::optional<Tensor>,
+                                         std::optional<Tensor>, std::optional<Tensor>, int64_t,
+                                         int64_t, int64_t, double, int64_t, int64_t, int64_t,
+                                         int64_t, int64_t) {
     fallbacks++;
     return {q, k};
 }
 
 std::string forward_error(const Tensor &q, const Tensor &k, const Tensor &v, bool fall_back,
                           int64_t causal = 0) {
-    StableIValue stack[] = {
-        from(q),          from(k),          from(v),          from(std::optional<Tensor>()),
-        from(causal),     from(int64_t(0)), from(int64_t(1)), from(0.0),
-        from(int64_t(0)), from(int64_t(0)), from(int64_t(0)), from(fall_back)};
+    const std::optional<Tensor> none; // sinks and both cu_seqlens
+    const int64_t zero = 0, lse = 1;
+    StableIValue stack[] = {from(q),    from(k),    from(v),      from(none),
+                            from(none), from(none), from(causal), from(zero),
+                            from(lse),  from(0.0),  from(zero),   from(zero),
+                            from(zero), from(zero), from(zero),   from(fall_back)};
     try {
         dispatch((prefix + "forward").c_str(), stack);
     } catch (const std::exception &error) {
         return error.what();
     }
-    const Tensor o = to<Tensor>(stack[0]), lse = to<Tensor>(stack[1]);
-    CHECK(fall_back || lse.get()->extents == std::vector<int64_t>({2 * 4 * 9}));
+    const Tensor o = to<Tensor>(stack[0]), sums = to<Tensor>(stack[1]);
+    CHECK(fall_back || sums.get()->extents == std::vector<int64_t>({2 * 4 * 9}));
     return "";
 }
 

@@ -143,7 +143,8 @@ def check_fallbacks():
             assert name in str(error), error
         else:
             raise AssertionError("forward accepts what no kernel fits")
-    kernel.set_fallback(lambda q, k, v, sinks, CAUSAL, **numbers: (sdpa(q, k, v, is_causal=bool(CAUSAL)), torch.empty(0)))
+    kernel.set_fallback(lambda q, k, v, sinks, cu_seqlens_q, cu_seqlens_k, CAUSAL, **numbers:
+                        (sdpa(q, k, v, is_causal=bool(CAUSAL)), torch.empty(0)))
     got = ran(lambda: kernel.forward(*long, CAUSAL=1), 0)[0]
     assert torch.equal(got, sdpa(*long, is_causal=True))
     close(ran(lambda: kernel.forward(q, k, v))[0], attention(q, k, v)[0], q.dtype)
