@@ -63,42 +63,50 @@ from numbers_of import *
 import baseline
 
 ORDER = ["B", "H", "H_KV", "S", "S_KV", "D", "CAUSAL", "BF16", "BSHD", "LSE", "SCALE", "GAP", "DV", "WINDOW", "SOFT_CAP",
-         "SINKS"]
+         "SINKS", "VARLEN", "TOTAL_Q", "TOTAL_K"]
 reference = ctypes.CDLL("./fwd.so").attention_fwd_reference
 
 
-def answer(case, q, k, v, sinks):
+def answer(case, q, k, v, sinks, starts):
     """O and the log-sum-exp of reference.c, from halves."""
     rows = len(q.numbers) // case["D"]
     o, lse = (ctypes.c_double * (rows * case["DV"]))(), (ctypes.c_double * rows)()
     sink_numbers = (ctypes.c_float * case["H"])(*(sinks.numbers if sinks else [0] * case["H"]))
-    reference(dimensions(case, ORDER), (ctypes.c_void_p * 6)(
-        *(address(one) for one in (halves(q), halves(k), halves(v), o, lse, sink_numbers))))
-    extents = case["B"], case["H"], case["S"]
-    return Tensor(o, *extents, case["DV"]), Tensor(lse, *extents)
+    cu_seqlens = [(ctypes.c_int32 * len(one))(*one) for one in starts or ([], [])]
+    reference(dimensions(case, ORDER), (ctypes.c_void_p * 8)(
+        *(address(one) for one in (halves(q), halves(k), halves(v), o, lse, sink_numbers, *cu_seqlens))))
+    return Tensor(o, *q.shape[:3], case["DV"]), Tensor(lse, *q.shape[:3])
 
 
 def refused(case, wrong):
     """Whether an answer of another case, with other dimensions as `wrong` says, or changed by it, is refused."""
     sinks = drawn(case["H"]) if case["SINKS"] else None
-    inputs = (drawn(case["B"], case["H"], case["S"], case["D"]), drawn(case["B"], case["H_KV"], case["S_KV"], case["D"]),
-              drawn(case["B"], case["H_KV"], case["S_KV"], case["DV"]), sinks)
-    result = wrong(*answer(case, *inputs)) if callable(wrong) else answer({**case, **wrong}, *inputs)
+    starts = baseline.cumulative_lengths(case) if case["VARLEN"] else None
+    batches, queries, keys = (1, starts[0][-1], starts[1][-1]) if starts else (case["B"], case["S"], case["S_KV"])
+    inputs = (drawn(batches, case["H"], queries, case["D"]), drawn(batches, case["H_KV"], keys, case["D"]),
+              drawn(batches, case["H_KV"], keys, case["DV"]), sinks, starts)
+    if callable(wrong):
+        result = wrong(*answer(case, *inputs))
+    else:
+        other = wrong.pop("starts", None)
+        result = answer({**case, **wrong}, *inputs[:4], other(*starts) if other else starts)
     result = result if case["LSE"] or not isinstance(result, tuple) else result[0]
     return baseline.check(result, case, *inputs)
 
 
 case = {"B": 2, "H": 4, "H_KV": 2, "S": 40, "S_KV": 50, "D": 32, "CAUSAL": 1, "BF16": 0, "BSHD": 0, "LSE": 0, "SCALE": 0,
-        "GAP": 0, "DV": 16, "WINDOW": 0, "SOFT_CAP": 0, "SINKS": 0}
+        "GAP": 0, "DV": 16, "WINDOW": 0, "SOFT_CAP": 0, "SINKS": 0, "VARLEN": 0, "TOTAL_Q": 0, "TOTAL_K": 0}
 cases = [case, {**case, "CAUSAL": 0}, {**case, "WINDOW": 7}, {**case, "WINDOW": 7, "CAUSAL": 0}, {**case, "SOFT_CAP": 2},
          {**case, "SINKS": 1, "BF16": 1, "LSE": 1}, {**case, "S": 50, "S_KV": 40, "SINKS": 1}, {**case, "S": 50, "S_KV": 40},
-         {**case, "LSE": 1}, {**case, "S": 1, "WINDOW": 9, "SOFT_CAP": 3, "SINKS": 1, "SCALE": 0.5}]
+         {**case, "LSE": 1}, {**case, "S": 1, "WINDOW": 9, "SOFT_CAP": 3, "SINKS": 1, "SCALE": 0.5},
+         {**case, "B": 5, "VARLEN": 1, "LSE": 1}, {**case, "B": 4, "VARLEN": 1, "WINDOW": 7, "SINKS": 1}]
 for one in cases:
     why = refused(one, {})
     assert why is None, (one, why)
 print(f"{len(cases)} right answers are accepted")
 random.seed(25)  # a sink far below zero would hardly be missed
 window, capped, sink = {**case, "WINDOW": 7}, {**case, "SOFT_CAP": 2}, {**case, "SINKS": 1}
+packed = {**case, "B": 5, "VARLEN": 1}
 nan = float("nan")
 for name, of, wrong in [
         ("no mask", case, {"CAUSAL": 0}), ("a mask", {**case, "CAUSAL": 0}, {"CAUSAL": 1}),
@@ -110,6 +118,8 @@ for name, of, wrong in [
         ("zeros", case, lambda o, lse: (Tensor([0] * len(o.numbers), *o.shape), lse)),
         ("another head's O", case, lambda o, lse: (Tensor(o.numbers[len(o.numbers) // 2:] * 2, *o.shape), lse)),
         ("[B, S, H, D]", case, lambda o, lse: (Tensor(o.numbers, 2, 40, 4, 16), lse)),
+        ("no mask of packed sequences", packed, {"CAUSAL": 0}),
+        ("one sequence of all", packed, {"starts": lambda q, k: ([0] * 5 + q[-1:], [0] * 5 + k[-1:]), "S": 400, "S_KV": 400}),
         ("no log-sum-exp", {**case, "LSE": 1}, lambda o, lse: o),
         ("base 2", {**case, "LSE": 1}, lambda o, lse: (o, Tensor((number / 0.6931 for number in lse.numbers), *lse.shape)))]:
     assert refused(of, wrong) is not None, name
