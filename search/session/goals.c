@@ -4,6 +4,7 @@
 #include "session/predict_start.h"
 #include "session/session_store.h"
 #include "store/proposals.h"
+#include "strategy/source_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +16,18 @@ enum { STRATEGY_STREAM = 1 };
 static int predict_goal(struct session *session, int goal, const struct device_info *device,
                         struct error *error) {
     const struct template *template = session->templates[goal];
-    struct predicted *predicted;
-    int count = predict_start(session->config, goal, template, device,
-                              (int)session->settings.predict, &predicted, error);
-    if (count < 0)
-        return -1;
-    if (count > 0)
-        session->predicted[goal] = predict_start_print(predicted, count, template->space);
-    free(predicted);
-    return 0;
+    struct source source = {0};
+    int status = predict_start(session->config, goal, template, device,
+                               (int)session->settings.predict, &source, error);
+    if (status == 0 && source_is_usable(&source))
+        session->sources[goal] = sources_print(&source, 1, template->space);
+    source_release(&source);
+    return status;
 }
 
-/* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
-   what the user named; a resumed run from its store, so that later changes of their source do not
-   matter. */
+/* Fills the start genomes of a goal, and the sources that it learns from, as text. A new run takes
+   them from what the user named; a resumed run from its store, so that later changes of their
+   source do not matter. */
 static int find_start(struct session *session, int goal, struct warm_start *warm_start,
                       const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
@@ -56,13 +55,13 @@ static struct evolution_settings settings_from(const struct config *config) {
     return settings;
 }
 
-/* Makes the goal's strategy, whose template, start genomes and predictions are there. */
+/* Makes the goal's strategy, whose template, start genomes and sources are there. */
 static int start_evolution(struct session *session, int g, struct error *error) {
     const struct config *config = session->config;
     const struct space *space = session->templates[g]->space;
     struct evolution_settings settings = settings_from(config);
     struct genome seeds[WARM_START_MAX];
-    struct predicted *predicted = NULL;
+    struct source *sources = NULL;
     char name[CASE_NAME_SIZE];
     if (session->seeds[g] != NULL) {
         settings.seeds = seeds;
@@ -71,17 +70,16 @@ static int start_evolution(struct session *session, int g, struct error *error) 
         if (settings.seed_count < 0)
             return -1;
     }
-    if (session->predicted[g] != NULL)
-        settings.predicted_count =
-            predict_start_parse(session->predicted[g], space, &predicted, error);
-    if (settings.predicted_count < 0)
+    if (session->sources[g] != NULL)
+        settings.source_count = sources_parse(session->sources[g], space, &sources, error);
+    if (settings.source_count < 0)
         return -1;
-    settings.predicted = predicted;
+    settings.sources = sources;
     session->champions[g].trial = STORE_NO_TRIAL;
     session->champions[g].sanitized = STORE_NO_TRIAL;
     session->evolutions[g] =
         evolution_new(space, &settings, config->seed, STRATEGY_STREAM + (uint64_t)g, error);
-    free(predicted);
+    sources_free(sources, settings.source_count);
     if (session->evolutions[g] != NULL)
         return 0;
     config_goal_name(config, g, name);

@@ -361,7 +361,7 @@ void session_close(struct session *session) {
         evolution_free(session->evolutions[g]);
         template_free(session->templates[g]);
         free(session->seeds[g]);
-        free(session->predicted[g]);
+        free(session->sources[g]);
         free(session->folders[g]);
     }
     free(session->solution_config);

@@ -76,10 +76,11 @@ struct session {
     int goal_count;
     struct template *templates[GOALS_MAX];
     struct evolution *evolutions[GOALS_MAX];
-    char *seeds[GOALS_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
-    char *predicted[GOALS_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
-    int64_t next_number;        /* of a trial; a salvaged run lacks some numbers */
-    int64_t asked, observed;    /* trials proposed, and trials with an outcome; of all sessions */
+    char *seeds[GOALS_MAX];   /* start genomes of a goal as text (warm_start.h); NULL: none */
+    char *sources[GOALS_MAX]; /* what a goal learns from, as text (strategy/source_text.h); NULL:
+                                 nothing */
+    int64_t next_number;      /* of a trial; a salvaged run lacks some numbers */
+    int64_t asked, observed;  /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
     int64_t trials_before;           /* `told` at the start of this session */
     double seconds_before;           /* search time of earlier sessions */

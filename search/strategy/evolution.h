@@ -25,9 +25,9 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "outcome/minimised.h"
-#include "strategy/low_fidelity_model.h"
 #include "strategy/operators.h"
 #include "strategy/population.h"
+#include "strategy/source.h"
 
 struct evolution;
 
@@ -41,10 +41,10 @@ struct evolution_settings {
     enum minimised minimise;    /* what scores are of: decides their error */
     const struct genome *seeds; /* proposed right after the default genome; copied */
     int seed_count;
-    /* Predictions for some valid genomes, fastest first; copied. The low-fidelity model of `auto`
-       is fitted to them; other strategies start with the fastest. */
-    const struct predicted *predicted;
-    int predicted_count;
+    /* What is known of other tasks, sealed; copied. The model of `auto` learns from it; other
+       strategies start with the best genomes of the sources. Their order does not matter. */
+    const struct source *sources;
+    int source_count;
     bool no_default; /* the space has no meaningful default genome, so it is not tried first */
 };
 

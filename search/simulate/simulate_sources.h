@@ -1,0 +1,31 @@
+/*
+ * simulate_sources: recorded spaces as sources (strategy/source.h) of the searches of other spaces,
+ * for `simulate --sources`.
+ *
+ *     struct simulate_sources *sources =
+ *         simulate_sources_read("a.json.gz,b.json.gz", paths, spaces, space_count, &error);
+ *     simulation.sources = simulate_sources_lists(sources);
+ *     simulation.source_counts = simulate_sources_counts(sources);
+ *     simulate_sources_free(sources);
+ */
+#ifndef EVOTILE_SIMULATE_SIMULATE_SOURCES_H
+#define EVOTILE_SIMULATE_SIMULATE_SOURCES_H
+
+#include "device/recorded.h"
+#include "strategy/source.h"
+
+struct simulate_sources;
+
+/* `files`: paths, separated by commas. A file that is one of the `paths` is no source of that
+   space. Returns NULL with `error` if a file cannot be read, or shares no genome with any of the
+   spaces. */
+struct simulate_sources *simulate_sources_read(const char *files, char *const *paths,
+                                               struct recorded *const *spaces, int space_count,
+                                               struct error *error);
+void simulate_sources_free(struct simulate_sources *sources);
+
+/* By space: its sources, and how many. */
+const struct source *const *simulate_sources_lists(const struct simulate_sources *sources);
+const int *simulate_sources_counts(const struct simulate_sources *sources);
+
+#endif
