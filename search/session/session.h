@@ -52,6 +52,7 @@ struct session_settings {
     /* The rest applies to new runs only; a resumed run reads it from its store. */
     const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
+    const char *learn_from;  /* earlier runs to learn from (learn_from.h); NULL: none */
     int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
     bool recording;          /* `record`: random genomes, each timed in full, no duels */
     /* Called before the workers start, with the run's config and template in their places: fills

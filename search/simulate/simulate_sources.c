@@ -26,13 +26,15 @@ static void add_space(struct source *source, const struct space *space,
 static int add_file(struct simulate_sources *sources, const char *file, char *const *paths,
                     struct recorded *const *spaces, struct error *error) {
     struct recorded *recorded = recorded_read(file, error);
-    bool used = false;
+    bool used = false; /* or it is one of the spaces, which may be the only one */
     if (recorded == NULL)
         return -1;
     for (int i = 0; i < sources->space_count; i++) {
         struct source source = {0};
-        if (strcmp(file, paths[i]) == 0)
+        if (strcmp(file, paths[i]) == 0) {
+            used = true;
             continue;
+        }
         snprintf(source.name, sizeof source.name, "%s", path_name(file));
         add_space(&source, spaces[i]->space, recorded);
         if (!source_is_usable(&source)) {
@@ -44,7 +46,8 @@ static int add_file(struct simulate_sources *sources, const char *file, char *co
         sources->lists[i][sources->counts[i]++] = source;
     }
     recorded_free(recorded);
-    (void)used;
+    if (!used)
+        return error_input(error, "--sources: %s shares no gene with any other of the spaces", file);
     return 0;
 }
 
