@@ -8,7 +8,7 @@ best=$("$EVOTILE" board runs/first --json --top 1 2>/dev/null | jq -c '.rows[0].
 "$EVOTILE" run recorded:"$space" --trials 11 --seed 2 --learn-from runs --out second 2>/dev/null
 rm -r runs
 tell resume second --trials 24 | sed '/champion/d; /\/s/d'
-"$EVOTILE" board second --json --top 100 2>/dev/null | jq -r '.rows[] | select(.trial < 4) | .genome' | grep -qF "$best" &&
+"$EVOTILE" board second --json --top 100 2>/dev/null | jq -c '.rows[] | select(.trial < 4) | .genome' | grep -qF "$best" &&
     echo "it starts with the best of the earlier run"
 "$EVOTILE" summary second --json | jq -c '.operators[] | [.operator, .trials]'
 # A space of another device.
