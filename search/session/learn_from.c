@@ -7,6 +7,7 @@
 #include "run/run_dir.h"
 #include "session/earlier_runs.h"
 #include "session/task_distance.h"
+#include "session/task_features.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -180,25 +181,63 @@ static int rank_tasks(const struct learn_from *learn, const struct config *confi
     return count;
 }
 
-int learn_from_sources(const struct learn_from *learn, const struct config *config, int goal,
-                       const struct template *template, const struct device_info *device,
-                       struct source **sources) {
+/* Fills a source with the trials of a task. Returns whether it is usable. */
+static bool fill_source(struct source *source, const struct learned_task *task,
+                        const struct space *space) {
+    snprintf(source->name, sizeof source->name, "%s", task->name);
+    for (int t = 0; t < task->trial_count; t++)
+        source_add(source, space, task->trials[t].genome, task->trials[t].us);
+    source_seal(source);
+    return source_is_usable(source);
+}
+
+/* Fills the sources, and `chosen` with the index of the task of each. Returns their number. */
+static int fill_sources(const struct learn_from *learn, const struct config *config, int goal,
+                        const struct template *template, const struct device_info *device,
+                        struct source *sources, int chosen[SOURCES_MAX]) {
     struct ranked_task *ranked = xcalloc((size_t)learn->task_count + 1, sizeof *ranked);
     int tasks = rank_tasks(learn, config, goal, device, ranked), count = 0;
-    *sources = xcalloc(SOURCES_MAX, sizeof **sources);
     for (int i = 0; i < tasks && count < SOURCES_MAX; i++) {
-        const struct learned_task *task = &learn->tasks[ranked[i].task];
-        struct source *source = &(*sources)[count];
-        snprintf(source->name, sizeof source->name, "%s", task->name);
-        source->distance = ranked[i].distance;
-        for (int t = 0; t < task->trial_count; t++)
-            source_add(source, template->space, task->trials[t].genome, task->trials[t].us);
-        source_seal(source);
-        if (source_is_usable(source))
+        sources[count].distance = ranked[i].distance;
+        chosen[count] = ranked[i].task;
+        if (fill_source(&sources[count], &learn->tasks[ranked[i].task], template->space))
             count++;
         else
-            source_release(source);
+            source_release(&sources[count]);
     }
     free(ranked);
     return count;
+}
+
+int learn_from_sources(const struct learn_from *learn, const struct config *config, int goal,
+                       const struct template *template, const struct device_info *device,
+                       struct source **sources) {
+    int chosen[SOURCES_MAX];
+    *sources = xcalloc(SOURCES_MAX, sizeof **sources);
+    return fill_sources(learn, config, goal, template, device, *sources, chosen);
+}
+
+int learn_from_tasks(const struct learn_from *learn, const struct config *config, int goal,
+                     const struct template *template, const struct device_info *device,
+                     struct source **sources, struct task tasks[SOURCES_MAX], struct task *target) {
+    int chosen[SOURCES_MAX];
+    *sources = xcalloc(SOURCES_MAX, sizeof **sources);
+    int count = fill_sources(learn, config, goal, template, device, *sources, chosen);
+    task_describe(target, config->template_folder, template, config, goal, device);
+    for (int s = 0; s < count; s++) {
+        const struct learned_task *task = &learn->tasks[chosen[s]];
+        if (task->config != NULL)
+            task_describe(&tasks[s], config->template_folder, template, task->config, task->goal,
+                          &task->device);
+        else
+            tasks[s] = *target; /* nothing else is known */
+    }
+    return count;
+}
+
+const struct device_info *learn_from_device(const struct learn_from *learn) {
+    for (int i = learn->task_count - 1; i >= 0; i--)
+        if (learn->tasks[i].config != NULL)
+            return &learn->tasks[i].device;
+    return NULL;
 }

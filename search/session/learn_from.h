@@ -17,6 +17,7 @@
 
 #include "config/config.h"
 #include "strategy/source_text.h"
+#include "strategy/task_model.h"
 
 struct learn_from;
 
@@ -32,5 +33,16 @@ void learn_from_close(struct learn_from *learn);
 int learn_from_sources(const struct learn_from *learn, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct source **sources);
+
+/* The same with the task of each source and the goal's own, for a model over tasks
+   (strategy/task_model.h). Features are logarithms of the dimensions, as the means over the cases,
+   and the device's multiprocessors and architecture; the scale is the least time of the cases by
+   the template's operations and bytes and the device's rates. */
+int learn_from_tasks(const struct learn_from *learn, const struct config *config, int goal,
+                     const struct template *template, const struct device_info *device,
+                     struct source **sources, struct task tasks[SOURCES_MAX], struct task *target);
+
+/* The device of the run that was read last. NULL: only recorded spaces were. */
+const struct device_info *learn_from_device(const struct learn_from *learn);
 
 #endif
