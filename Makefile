@@ -286,9 +286,12 @@ bench-space: bench_space ## how fast the valid genomes of large spaces are count
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,map,full,insight,free,random
 SEEDS ?= 50
-bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
-	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \
-	    --trials 400 --seeds $(SEEDS)
+comma := ,
+searched = $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz)))
+bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each; then auto that learns from the others
+	@$< simulate $(searched) --strategy $(STRATEGIES) --trials 400 --seeds $(SEEDS)
+	@printf '\nLearning from the other spaces of the same kernel\n'
+	@$< simulate $(searched) --sources $(subst $() ,$(comma),$(searched)) --strategy auto --trials 400 --seeds $(SEEDS)
 bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), SECONDS (0) of search a row that KERNELS (kernels) lacks
 	@python3 tests/bench/attention.py --evotile $< --seconds $(or $(SECONDS),0) --out $(BUILD)/bench/attention \
 	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels)

@@ -22,7 +22,12 @@ static void add_space(struct source *source, const struct space *space,
     source_seal(source);
 }
 
-/* Adds a file to the sources of every space but its own. */
+static bool same_kernel(const struct recorded *a, const struct recorded *b) {
+    return *a->kernel_name == '\0' || *b->kernel_name == '\0' ||
+           strcmp(a->kernel_name, b->kernel_name) == 0;
+}
+
+/* Adds a file to the sources of every space of its kernel but its own. */
 static int add_file(struct simulate_sources *sources, const char *file, char *const *paths,
                     struct recorded *const *spaces, struct error *error) {
     struct recorded *recorded = recorded_read(file, error);
@@ -35,6 +40,8 @@ static int add_file(struct simulate_sources *sources, const char *file, char *co
             used = true;
             continue;
         }
+        if (!same_kernel(recorded, spaces[i]))
+            continue;
         snprintf(source.name, sizeof source.name, "%s", path_name(file));
         add_space(&source, spaces[i]->space, recorded);
         if (!source_is_usable(&source)) {
@@ -47,7 +54,8 @@ static int add_file(struct simulate_sources *sources, const char *file, char *co
     }
     recorded_free(recorded);
     if (!used)
-        return error_input(error, "--sources: %s shares no gene with any other of the spaces", file);
+        return error_input(error, "--sources: %s is of another kernel than the spaces, or has none of their genes: "
+                                  "name spaces of the same kernel", file);
     return 0;
 }
 

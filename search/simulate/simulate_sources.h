@@ -16,9 +16,9 @@
 
 struct simulate_sources;
 
-/* `files`: paths, separated by commas. A file that is one of the `paths` is no source of that
-   space. Returns NULL with `error` if a file cannot be read, or shares no genome with any of the
-   spaces. */
+/* `files`: paths, separated by commas. A file is a source of the spaces whose kernel has the same name
+   or none, but not of the space that it is itself. Returns NULL with `error` if a file cannot be
+   read, or would be of no use. */
 struct simulate_sources *simulate_sources_read(const char *files, char *const *paths,
                                                struct recorded *const *spaces, int space_count,
                                                struct error *error);
