@@ -114,8 +114,8 @@ static size_t step_after(size_t milestone) {
 
 /* Fits the mean of the sources to the values of the surrogate's rows and subtracts it from them. */
 static void subtract_mean(struct bayes *bayes, const double (*source_values)[SOURCES_MAX],
-                          double *values, double deviation) {
-    source_mean_fit(&bayes->mean, bayes->surrogate, source_values, values, deviation);
+                          double *values) {
+    source_mean_fit(&bayes->mean, bayes->surrogate, source_values, values);
     for (int row = 0; row < surrogate_row_count(bayes->surrogate); row++)
         values[row] -= source_mean_at(&bayes->mean, source_values[row]);
 }
@@ -141,7 +141,7 @@ static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evo
             surrogate_add_row(bayes->surrogate, &genomes[i], noises[i]);
             source_set_values(bayes->sources, &genomes[i], source_values[i]);
         }
-        subtract_mean(bayes, source_values, values, transform.deviation);
+        subtract_mean(bayes, source_values, values);
     }
     surrogate_fit(bayes->surrogate, genomes, values, noises, count);
     free(source_values);
@@ -354,7 +354,7 @@ static void transform_values(struct bayes *bayes, const struct training_row *kno
     for (int i = 0; i < count; i++)
         values[known[i].entry] = output_transform_apply(&transform, known[i].score_us);
     if (bayes->sources != NULL)
-        subtract_mean(bayes, bayes->row_values, values, transform.deviation);
+        subtract_mean(bayes, bayes->row_values, values);
 }
 
 /* The incumbent of expected improvement: the least denoised value. With the raw values a lucky

@@ -9,21 +9,21 @@
 
 enum { SWEEPS = 200 };
 
-/* Prior standard deviations: of log latency from its prediction, and of a weight from its prior. */
-static const double usual_error = 0.15, usual_weight_error = 1;
+/* Before any result the ensemble counts for this many deviations of the search's own process, so
+   that many questions in flight follow it. Fitted weights shrink to 0 as if this many independent
+   results had shown no relation: a source counts as far as it has proved itself. */
+static const double blind_weight = 3, ridge = 2;
 
 void source_mean_prior(struct source_mean *mean, const double *distances, int count) {
     double sum = 0;
     *mean = (struct source_mean){.count = count};
     for (int s = 0; s < count; s++)
         sum += exp2(-distances[s]);
-    for (int s = 0; s < count; s++) {
-        mean->prior[s] = exp2(-distances[s]) / sum;
-        mean->weights[s] = mean->prior[s] / usual_error;
-    }
+    for (int s = 0; s < count; s++)
+        mean->weights[s] = blind_weight * exp2(-distances[s]) / sum;
 }
 
-/* Coordinate descent on the normal equations of the ridge, from its prior. */
+/* Coordinate descent on the normal equations. */
 static void descend(int count, double (*square)[SOURCES_MAX], const double *product,
                     double *weights) {
     for (int sweep = 0; sweep < SWEEPS; sweep++)
@@ -36,9 +36,7 @@ static void descend(int count, double (*square)[SOURCES_MAX], const double *prod
 }
 
 void source_mean_fit(struct source_mean *mean, const struct surrogate *surrogate,
-                     const double (*source_values)[SOURCES_MAX], const double *values,
-                     double deviation) {
-    const double precision = pow(usual_error / usual_weight_error, 2);
+                     const double (*source_values)[SOURCES_MAX], const double *values) {
     const int rows = surrogate_row_count(surrogate);
     double(*columns)[ROWS_MAX] = xcalloc(SOURCES_MAX + 1, sizeof *columns);
     double square[SOURCES_MAX][SOURCES_MAX] = {{0}}, product[SOURCES_MAX] = {0};
@@ -57,20 +55,17 @@ void source_mean_fit(struct source_mean *mean, const struct surrogate *surrogate
     }
     surrogate_whiten(surrogate, values, columns[SOURCES_MAX]);
     for (int s = 0; s < mean->count; s++) {
-        product[s] = precision * mean->prior[s] +
-                     deviation * cholesky_dot(columns[s], columns[SOURCES_MAX], rows);
+        product[s] = cholesky_dot(columns[s], columns[SOURCES_MAX], rows);
         for (int t = 0; t < mean->count; t++)
-            square[s][t] = (s == t ? precision : 0) + cholesky_dot(columns[s], columns[t], rows);
-        mean->weights[s] = mean->prior[s];
+            square[s][t] = (s == t ? ridge : 0) + cholesky_dot(columns[s], columns[t], rows);
+        mean->weights[s] = 0;
     }
     free(column);
     free(columns);
     descend(mean->count, square, product, mean->weights);
     mean->intercept = 0;
-    for (int s = 0; s < mean->count; s++) {
-        mean->weights[s] /= deviation;
+    for (int s = 0; s < mean->count; s++)
         mean->intercept -= mean->weights[s] * centre[s];
-    }
 }
 
 double source_mean_at(const struct source_mean *mean, const double *source_values) {

@@ -12,13 +12,6 @@
 
 enum { ROWS = ROWS_MAX, STREAM = 0x736f7572 };
 
-/* The genomes that the source distinguishes, with the means of their rows' values. */
-struct distinct_row {
-    struct genome genome;
-    double value;
-    int count;
-};
-
 struct source_model {
     const struct space *space;
     uint32_t genes;
@@ -53,15 +46,12 @@ static struct output_transform fit_transform(const struct source *source, int *o
 static void add_rows(struct source_model *model, const struct source *source) {
     int ok_count;
     const struct output_transform transform = fit_transform(source, &ok_count);
-    const double slowest =
-        transform.deviation * output_transform_apply(&transform, source->rows[ok_count - 1].us);
+    const double slowest = output_transform_apply(&transform, source->rows[ok_count - 1].us);
     for (int i = 0; i < source->row_count; i++) {
         const struct genome genome = restrict_genome(model, &source->rows[i].genome);
         struct history_entry *entry = history_find(&model->tried, &genome);
         const double value =
-            i < ok_count
-                ? transform.deviation * output_transform_apply(&transform, source->rows[i].us)
-                : slowest;
+            i < ok_count ? output_transform_apply(&transform, source->rows[i].us) : slowest;
         if (entry == NULL)
             entry = history_add(&model->tried, &genome, OPERATOR_SEED);
         entry->trial++;

@@ -7,10 +7,9 @@
  *     double value = source_model_value(model, &genome);
  *     source_model_free(model);
  *
- * Values are natural logarithms of latencies less their mean, with the slower half compressed
- * (strategy/output_transform.h), because slow genomes need not be distinguished: two genomes that
- * differ by 0.1 differ by about 10 % in the fast half. A genome that failed is as slow as the
- * slowest.
+ * Values are logarithms of latencies, with the slower half compressed because slow genomes need not
+ * be distinguished, standardised over the source's rows (strategy/output_transform.h). A genome
+ * that failed is as slow as the slowest.
  */
 #ifndef EVOTILE_STRATEGY_SOURCE_MODEL_H
 #define EVOTILE_STRATEGY_SOURCE_MODEL_H
