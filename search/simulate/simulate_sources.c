@@ -1,5 +1,6 @@
 #include "simulate/simulate_sources.h"
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
 
@@ -54,8 +55,8 @@ static int add_file(struct simulate_sources *sources, const char *file, char *co
     }
     recorded_free(recorded);
     if (!used)
-        return error_input(error, "--sources: %s is of another kernel than the spaces, or has none of their genes: "
-                                  "name spaces of the same kernel", file);
+        log_warn("%s is a source of no space: it is of another kernel, or has none of their genes",
+                 file);
     return 0;
 }
 

@@ -16,9 +16,9 @@
 
 struct simulate_sources;
 
-/* `files`: paths, separated by commas. A file is a source of the spaces whose kernel has the same name
-   or none, but not of the space that it is itself. Returns NULL with `error` if a file cannot be
-   read, or would be of no use. */
+/* `files`: paths, separated by commas. A file is a source of the spaces whose kernel has the same
+   name or none, but not of the space that it is itself; a warning names one that is of no use.
+   Returns NULL with `error` if a file cannot be read. */
 struct simulate_sources *simulate_sources_read(const char *files, char *const *paths,
                                                struct recorded *const *spaces, int space_count,
                                                struct error *error);
