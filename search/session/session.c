@@ -9,6 +9,7 @@
 #include "run/run_solutions.h"
 #include "session/goals.h"
 #include "session/session_store.h"
+#include "session/share.h"
 #include "session/warm_start.h"
 
 #include <errno.h>
@@ -62,6 +63,7 @@ static int fill_run_dir(struct session *session, const char *run_dir,
         name_original_path(template_folder, config->template_folder, error);
         return -1;
     }
+    session->shares = session_may_share(session);
     return session_store_create(session, error);
 }
 
@@ -159,6 +161,8 @@ static int replay_event(void *context, const struct store_event *event, struct e
         session_count_outcome(session, trial->goal, trial->outcome);
         return 0;
     }
+    if (session_share(session, trial->goal, error) < 0)
+        return -1;
     int hint = 0, operator_kind = operator_parse(trial->operator_name, &hint);
     struct proposal proposal = {.genome = genome,
                                 .made_by = (enum operator_kind)operator_kind,

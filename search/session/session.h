@@ -80,6 +80,9 @@ struct session {
     char *seeds[GOALS_MAX];   /* start genomes of a goal as text (warm_start.h); NULL: none */
     char *sources[GOALS_MAX]; /* what a goal learns from, as text (strategy/source_text.h); NULL:
                                  nothing */
+    bool shares;              /* its goals learn from each other (share.h) */
+    int64_t
+        shared_at[GOALS_MAX]; /* results of the other goals when the goal last learned from them */
     int64_t next_number;      /* of a trial; a salvaged run lacks some numbers */
     int64_t asked, observed;  /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */

@@ -20,6 +20,7 @@ enum { WEIGHTS_SIZE = 26 * CASES_MAX };
 enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * GOALS_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
+#define SHARES_META    "goals_share"
 #define SOURCES_META   "sources:%d"
 #define PREDICTED_META "predicted:%d" /* of runs of earlier versions */
 
@@ -85,6 +86,7 @@ int session_store_create(struct session *session, struct error *error) {
         {"device_info", device_line},
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
+        {SHARES_META, session->shares ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
         {JUDGE_META, judge_name(session->templates[0])},
         {SOLUTIONS_META, solutions},
@@ -232,11 +234,13 @@ static int check_weights(struct session *session, struct error *error) {
 }
 
 int session_store_restore(struct session *session, struct error *error) {
-    char recording[8] = "";
+    char recording[8] = "", shares[8] = "";
     if (check_weights(session, error) < 0 ||
-        read_meta_text(session, "recording", recording, sizeof recording, error) < 0)
+        read_meta_text(session, "recording", recording, sizeof recording, error) < 0 ||
+        read_meta_text(session, SHARES_META, shares, sizeof shares, error) < 0)
         return -1;
     session->settings.recording = strcmp(recording, "yes") == 0;
+    session->shares = strcmp(shares, "yes") == 0;
     int found =
         read_meta_text(session, "devices", session->devices, sizeof session->devices, error);
     if (found == 0) /* the run is older than runs on several devices */

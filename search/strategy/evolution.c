@@ -85,6 +85,8 @@ struct evolution *evolution_new(const struct space *space,
     evolution->seed = seed;
     evolution->stream = stream;
     evolution->sources = source_set_new(space, settings->sources, settings->source_count);
+    if (evolution->sources != NULL)
+        evolution->sources_hash = source_set_hash(evolution->sources);
     random_seed(&evolution->random, seed, stream);
     population_init(&evolution->population, settings->population);
     make_initial(evolution, settings);
@@ -315,6 +317,28 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     }
 }
 
+/* ---- Other tasks ---- */
+
+void evolution_learn(struct evolution *evolution, const struct source *sources, int source_count) {
+    if (evolution->strategy->free_state != NULL)
+        evolution->strategy->free_state(evolution->state);
+    evolution->state = NULL;
+    source_set_free(evolution->sources);
+    evolution->sources = source_set_new(evolution->space, sources, source_count);
+}
+
+void evolution_fill_source(const struct evolution *evolution, const struct space *space,
+                           struct source *source) {
+    for (size_t i = 0; i < evolution->observed_count; i++) {
+        const struct history_entry *entry = evolution_observed(evolution, i);
+        struct genome genome = entry->genome;
+        genome_canonicalise(&genome, space);
+        if (!entry->lost)
+            source_add_genome(source, space, &genome, entry->ok ? entry->score_us : INFINITY);
+    }
+    source_seal(source);
+}
+
 /* ---- Accessors ---- */
 
 enum genome_state evolution_genome_state(const struct evolution *evolution,
@@ -352,10 +376,9 @@ struct hash evolution_digest(const struct evolution *evolution) {
     hasher_add(hasher, &evolution->stream, sizeof evolution->stream);
     hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
     hash_population(hasher, &evolution->population);
-    if (evolution->sources != NULL) {
-        const struct hash sources = source_set_hash(evolution->sources);
-        hasher_add(hasher, &sources, sizeof sources);
-    }
+    /* Not of those that evolution_learn gave: they follow from the results of other searches. */
+    if (!hash_equal(evolution->sources_hash, (struct hash){0}))
+        hasher_add(hasher, &evolution->sources_hash, sizeof evolution->sources_hash);
     hasher_add(hasher, &evolution->history.count, sizeof evolution->history.count);
     hasher_add(hasher, &evolution->history_hash, sizeof evolution->history_hash);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);

@@ -110,6 +110,16 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome);
 
+/* Replaces what the search knows of other tasks (evolution_settings.sources; copied): from the next
+   question on it is as if it had known this from the start. An event of the sequence: whoever
+   repeats the calls repeats this one in its place. */
+void evolution_learn(struct evolution *evolution, const struct source *sources, int source_count);
+
+/* Adds the results so far to a source of a search in `space`, which has the same genes with the
+   same domains, and seals it. */
+void evolution_fill_source(const struct evolution *evolution, const struct space *space,
+                           struct source *source);
+
 /* What is known of a genome: whether it was proposed, and whether it was observed. */
 enum genome_state { GENOME_NEW, GENOME_PROPOSED, GENOME_OBSERVED };
 enum genome_state evolution_genome_state(const struct evolution *evolution,

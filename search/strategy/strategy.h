@@ -43,6 +43,7 @@ struct evolution {
     double exploration;
     enum minimised minimise;
     struct source_set *sources; /* NULL: nothing is known of other tasks */
+    struct hash sources_hash;   /* of those that the search began with; zeros without */
     struct population population;
     struct history history;
     struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
