@@ -15,6 +15,7 @@
 #include "strategy/design.h"
 #include "strategy/output_transform.h"
 #include "strategy/source_mean.h"
+#include "strategy/source_trust.h"
 #include "strategy/strategy.h"
 #include "strategy/surrogate.h"
 #include "strategy/training_set.h"
@@ -60,6 +61,7 @@ struct bayes {
     size_t history_processed, observed_processed;      /* entries already added to the model */
     double best_us;
     struct source_mean mean; /* of the sources; zeros without */
+    bool trusts_sources;     /* as of the milestone (source_trust.h) */
 
     /* Feasibility: the weighted share of similar trials that succeeded. */
     bool has_failures;
@@ -88,6 +90,7 @@ static struct bayes *bayes_new(const struct evolution *evolution) {
     bayes->pool = candidate_pool_new(evolution->space);
     bayes->sources = evolution->sources;
     if (bayes->sources != NULL) {
+        bayes->trusts_sources = true;
         source_set_teach_scales(bayes->sources, bayes->surrogate);
         reset_mean(bayes);
     }
@@ -135,7 +138,7 @@ static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evo
         values[i] = output_transform_apply(&transform, chosen[i].score_us);
         noises[i] = training_set_noise(evolution, &transform, &chosen[i]);
     }
-    if (bayes->sources != NULL) {
+    if (bayes->trusts_sources) {
         surrogate_clear(bayes->surrogate);
         for (int i = 0; i < count; i++) {
             surrogate_add_row(bayes->surrogate, &genomes[i], noises[i]);
@@ -234,6 +237,19 @@ static void build_model_from_sources(struct bayes *bayes, const struct evolution
     build_model(bayes, evolution, NULL, 0, &random);
 }
 
+/* Where the results agree with no source, all is as without sources: the mean, and the priors of
+   the length scales. */
+static void judge_sources(struct bayes *bayes, bool trusted) {
+    if (trusted == bayes->trusts_sources)
+        return;
+    bayes->trusts_sources = trusted;
+    if (trusted)
+        source_set_teach_scales(bayes->sources, bayes->surrogate);
+    else
+        surrogate_forget_scales(bayes->surrogate);
+    bayes->mean = (struct source_mean){.count = bayes->mean.count};
+}
+
 /* Processes every milestone up to now, because each fit starts from the hyperparameters of the
    previous one. The model is built only for the last milestone. */
 static void process_milestones(struct bayes *bayes, const struct evolution *evolution) {
@@ -248,6 +264,8 @@ static void process_milestones(struct bayes *bayes, const struct evolution *evol
         bayes->next_milestone = milestone_now + step_after(milestone_now);
         if (count < 2)
             continue;
+        if (bayes->sources != NULL)
+            judge_sources(bayes, source_trust(bayes->sources, evolution, training_set, count));
         count = training_set_sample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
         fit_hyperparameters(bayes, evolution, training_set, count, &random);
         bayes->milestone = milestone_now;
@@ -353,7 +371,7 @@ static void transform_values(struct bayes *bayes, const struct training_row *kno
     const struct output_transform transform = training_set_transform(known, count);
     for (int i = 0; i < count; i++)
         values[known[i].entry] = output_transform_apply(&transform, known[i].score_us);
-    if (bayes->sources != NULL)
+    if (bayes->trusts_sources)
         subtract_mean(bayes, bayes->row_values, values);
 }
 
@@ -441,6 +459,13 @@ static bool propose_design_point(struct bayes *bayes, const struct evolution *ev
     return design_next(bayes->design, &proposal->genome);
 }
 
+/* Whether this ask is a point of the initial design: with sources only once the results have
+   contradicted them, until there are as many points as in a search without sources. */
+static bool is_design_turn(const struct bayes *bayes, const struct evolution *evolution) {
+    return bayes->sources != NULL && !bayes->trusts_sources &&
+           evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE;
+}
+
 /* Proposes the next of the best genomes of the sources: the first questions of a search that has
    some. Each source is heard, because which of them is right is not known yet. */
 static bool propose_from_sources(const struct bayes *bayes, const struct evolution *evolution,
@@ -467,11 +492,15 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
         bayes->rescored_count = evolution->rescored_count;
         bayes->milestone = 0;
         bayes->has_model = false;
+        if (bayes->sources != NULL)
+            judge_sources(bayes, true);
         bayes->next_milestone = first_milestone(bayes);
     }
     if (bayes->sources != NULL && propose_from_sources(bayes, evolution, proposal))
         return true;
     process_milestones(bayes, evolution);
+    if (is_design_turn(bayes, evolution) && propose_design_point(bayes, evolution, proposal))
+        return true;
     if (bayes->milestone == 0 && bayes->sources == NULL)
         return propose_design_point(bayes, evolution, proposal);
     if (!bayes->has_model)

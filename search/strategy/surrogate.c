@@ -106,6 +106,11 @@ void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate 
     surrogate_reset(surrogate);
 }
 
+void surrogate_forget_scales(struct surrogate *surrogate) {
+    likelihood_prior_init(&surrogate->prior);
+    surrogate_reset(surrogate);
+}
+
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
                    const double *noises, int count) {
     if (count > FIT_MAX)

@@ -53,6 +53,9 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
 void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate *const *others,
                             int count);
 
+/* The priors of a new surrogate again; also resets it. */
+void surrogate_forget_scales(struct surrogate *surrogate);
+
 /* Removes rows and candidates. */
 void surrogate_clear(struct surrogate *surrogate);
 
