@@ -1,6 +1,6 @@
 /* goals: what a session searches: a template and a strategy for each goal. A part of session.c.
  *
- *     const struct session_start start = {warm_start, learn_from};
+ *     const struct session_start start = {0}; // a resumed run
  *     int status = session_start_goals(session, &device, &start, &error);
  *
  *     if (session_open_batch(session, &error) == 0)        // later, in a run of one set of cases

@@ -3,7 +3,7 @@
  * device, in numbers.
  *
  *     struct task task;
- *     task_describe(&task, config->template_folder, template, earlier, goal, &device);
+ *     task_describe(&task, "templates/demo", template, earlier, goal, &device);
  *
  * `template` in `folder` is the search's; the config may be that of an earlier run, whose
  * dimensions are matched by name.

@@ -4,8 +4,8 @@
  *
  *     struct simulate_sources *sources =
  *         simulate_sources_read("a.json.gz,b.json.gz", paths, spaces, space_count, &error);
- *     simulation.sources = simulate_sources_lists(sources);
- *     simulation.source_counts = simulate_sources_counts(sources);
+ *     const struct source *const *lists = simulate_sources_lists(sources);
+ *     const int *counts = simulate_sources_counts(sources);
  *     simulate_sources_free(sources);
  */
 #ifndef EVOTILE_SIMULATE_SIMULATE_SOURCES_H

@@ -10,8 +10,9 @@
  *
  *     struct source_mean mean;
  *     source_mean_prior(&mean, distances, source_count);
- *     source_mean_fit(&mean, surrogate, source_values, values);
- *     value = prediction_of_residual + source_mean_at(&mean, source_values_of_a_genome);
+ *     double of_rows[ROWS_MAX][SOURCES_MAX], of_genome[SOURCES_MAX];
+ *     source_mean_fit(&mean, surrogate, of_rows, values);
+ *     double value = source_mean_at(&mean, of_genome); // the process predicts the rest
  *
  * Values of sources (strategy/source_model.h) and of the search are standardised.
  */

@@ -4,8 +4,8 @@
  *
  *     char *text = sources_print(sources, count, space);
  *     struct source *again;
- *     int count = sources_parse(text, space, &again, &error);
- *     sources_free(again, count);
+ *     int read = sources_parse(text, space, &again, &error);
+ *     sources_free(again, read);
  *     free(text);
  */
 #ifndef EVOTILE_STRATEGY_SOURCE_TEXT_H
