@@ -111,8 +111,8 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
                           const struct outcome *outcome);
 
 /* Replaces what the search knows of other tasks (evolution_settings.sources; copied): from the next
-   question on it is as if it had known this from the start. An event of the sequence: whoever
-   repeats the calls repeats this one in its place. */
+   question on it is as if it had known this from the start. An event of the sequence, to be
+   repeated with the others. */
 void evolution_learn(struct evolution *evolution, const struct source *sources, int source_count);
 
 /* Adds the results so far to a source of a search in `space`, which has the same genes with the
