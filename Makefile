@@ -285,9 +285,12 @@ bench-reference: $(BUILD)/tests/bench/reference_bench ## how long the reference 
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,map,full,insight,free,random
-bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each
-	@$< simulate $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz))) --strategy $(STRATEGIES) \
-	    --trials 400 --seeds $(or $(SEEDS),50)
+comma := ,
+searched = $(filter-out %_T4.json.gz,$(sort $(wildcard $(SPACES)/*.json.gz)))
+bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the folder SPACES (tests/spaces), SEEDS (50) runs each; then auto that learns from the others
+	@$< simulate $(searched) --strategy $(STRATEGIES) --trials 400 --seeds $(or $(SEEDS),50)
+	@printf '\nLearning from the other spaces of the same kernel\n'
+	@$< simulate $(searched) --sources $(subst $() ,$(comma),$(searched)) --strategy auto --trials 400 --seeds $(or $(SEEDS),50)
 bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), RIVALS, SECONDS (0) of search a row from SEEDS and KERNELS (kernels), FREEZE=kernels exports; TABLE=1 prints what is stored
 	@python3 tests/bench/attention.py --evotile $< --out $(or $(RESULTS),$(BUILD)/bench/attention) \
 	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \

@@ -133,6 +133,7 @@ int error_report(const struct error *error);
     X(new)                                                                                         \
     X(import)                                                                                      \
     X(cases)                                                                                       \
+    X(suggest)                                                                                     \
     X(space)                                                                                       \
     X(run)                                                                                         \
     X(resume)                                                                                      \

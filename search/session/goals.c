@@ -4,6 +4,7 @@
 #include "session/predict_start.h"
 #include "session/session_store.h"
 #include "store/proposals.h"
+#include "strategy/source_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,38 +13,52 @@ enum { STRATEGY_STREAM = 1 };
 
 /* ---- starting ---- */
 
-static int predict_goal(struct session *session, int goal, const struct device_info *device,
-                        struct error *error) {
-    const struct template *template = session->templates[goal];
-    struct predicted *predicted;
-    int count = predict_start(session->config, goal, template, device,
-                              (int)session->settings.predict, &predicted, error);
-    if (count < 0)
+/* Adds the predictions of the emulated device. */
+static int add_predicted(const struct session *session, int goal, const struct device_info *device,
+                         struct source **sources, int *count, struct error *error) {
+    struct source source = {0};
+    if (predict_start(session->config, goal, session->templates[goal], device,
+                      (int)session->settings.predict, &source, error) < 0) {
+        source_release(&source);
         return -1;
-    if (count > 0)
-        session->predicted[goal] = predict_start_print(predicted, count, template->space);
-    free(predicted);
+    }
+    *sources = xgrow(*sources, *count, sizeof **sources);
+    (*sources)[(*count)++] = source;
     return 0;
 }
 
-/* Fills the start genomes of a goal, and the predictions for it, as text. A new run takes them from
-   what the user named; a resumed run from its store, so that later changes of their source do not
-   matter. */
-static int find_start(struct session *session, int goal, struct warm_start *warm_start,
+static int find_sources(struct session *session, int goal, const struct learn_from *learn,
+                        const struct device_info *device, struct error *error) {
+    const struct template *template = session->templates[goal];
+    struct source *sources = NULL;
+    int status = 0;
+    int count = learn == NULL
+                    ? 0
+                    : learn_from_sources(learn, session->config, goal, template, device, &sources);
+    if (session->settings.predict > 0)
+        status = add_predicted(session, goal, device, &sources, &count, error);
+    if (status == 0 && count > 0)
+        session->sources[goal] = sources_print(sources, count, template->space);
+    sources_free(sources, count);
+    return status;
+}
+
+/* Fills the start genomes of a goal, and the sources that it learns from, as text. A new run takes
+   them from what the user named; a resumed run from its store, so that later changes of their
+   source do not matter. */
+static int find_start(struct session *session, int goal, const struct session_start *start,
                       const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
     struct genome genomes[WARM_START_MAX];
     if (session->store != NULL)
         return session_store_read_start(session, goal, error);
-    int count = warm_start != NULL ? warm_start_genomes(warm_start, session->config, goal, template,
-                                                        device, genomes, error)
-                                   : 0;
+    int count = start->warm_start != NULL
+                    ? warm_start_genomes(start->warm_start, session->config, goal, template, device,
+                                         genomes, error)
+                    : 0;
     if (count > 0)
         session->seeds[goal] = warm_start_print(genomes, count, template->space);
-    return count < 0 ||
-                   (session->settings.predict > 0 && predict_goal(session, goal, device, error) < 0)
-               ? -1
-               : 0;
+    return count < 0 ? -1 : find_sources(session, goal, start->learn_from, device, error);
 }
 
 static struct evolution_settings settings_from(const struct config *config) {
@@ -56,13 +71,13 @@ static struct evolution_settings settings_from(const struct config *config) {
     return settings;
 }
 
-/* Makes the goal's strategy, whose template, start genomes and predictions are there. */
+/* Makes the goal's strategy, whose template, start genomes and sources are there. */
 static int start_evolution(struct session *session, int g, struct error *error) {
     const struct config *config = session->config;
     const struct space *space = session->templates[g]->space;
     struct evolution_settings settings = settings_from(config);
     struct genome seeds[WARM_START_MAX];
-    struct predicted *predicted = NULL;
+    struct source *sources = NULL;
     char name[CASE_NAME_SIZE];
     if (session->seeds[g] != NULL) {
         settings.seeds = seeds;
@@ -71,17 +86,16 @@ static int start_evolution(struct session *session, int g, struct error *error) 
         if (settings.seed_count < 0)
             return -1;
     }
-    if (session->predicted[g] != NULL)
-        settings.predicted_count =
-            predict_start_parse(session->predicted[g], space, &predicted, error);
-    if (settings.predicted_count < 0)
+    if (session->sources[g] != NULL)
+        settings.source_count = sources_parse(session->sources[g], space, &sources, error);
+    if (settings.source_count < 0)
         return -1;
-    settings.predicted = predicted;
+    settings.sources = sources;
     session->champions[g].trial = STORE_NO_TRIAL;
     session->champions[g].sanitized = STORE_NO_TRIAL;
     session->evolutions[g] =
         evolution_new(space, &settings, config->seed, STRATEGY_STREAM + (uint64_t)g, error);
-    free(predicted);
+    sources_free(sources, settings.source_count);
     if (session->evolutions[g] != NULL)
         return 0;
     config_goal_name(config, g, name);
@@ -89,19 +103,18 @@ static int start_evolution(struct session *session, int g, struct error *error) 
 }
 
 int session_start_goals(struct session *session, const struct device_info *device,
-                        struct warm_start *warm_start, struct error *error) {
+                        const struct session_start *start, struct error *error) {
     const struct config *config = session->config;
     session->goal_to_sanitize = -1;
     session->goal_count = config_goal_count(config);
     session->recent = xcalloc(GOALS_MAX, sizeof *session->recent);
     for (int g = 0; g < session->goal_count; g++) {
         session->templates[g] = config_load_template(config, g, device, error);
-        if (session->templates[g] == NULL ||
-            find_start(session, g, warm_start, device, error) < 0 ||
+        if (session->templates[g] == NULL || find_start(session, g, start, device, error) < 0 ||
             start_evolution(session, g, error) < 0)
             return -1;
     }
-    return warm_start_check(warm_start, config, error);
+    return warm_start_check(start->warm_start, config, error);
 }
 
 /* ---- adding a solution ---- */

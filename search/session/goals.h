@@ -1,6 +1,7 @@
 /* goals: what a session searches: a template and a strategy for each goal. A part of session.c.
  *
- *     int status = session_start_goals(session, &device, warm_start, &error);
+ *     const struct session_start start = {0}; // a resumed run
+ *     int status = session_start_goals(session, &device, &start, &error);
  *
  *     if (session_open_batch(session, &error) == 0)        // later, in a run of one set of cases
  *         goal = session_add_solution(session, "p7", &seed, &error);
@@ -8,13 +9,19 @@
 #ifndef EVOTILE_SESSION_GOALS_H
 #define EVOTILE_SESSION_GOALS_H
 
+#include "session/learn_from.h"
 #include "session/session.h"
 #include "session/warm_start.h"
 
-/* Loads the templates and makes the strategies of all goals. `warm_start` is NULL on resume, and if
-   the user named no start genomes. */
+/* What a new run starts from. Each is NULL on resume, and if the user named none. */
+struct session_start {
+    struct warm_start *warm_start;
+    struct learn_from *learn_from;
+};
+
+/* Loads the templates and makes the strategies of all goals. */
 int session_start_goals(struct session *session, const struct device_info *device,
-                        struct warm_start *warm_start, struct error *error);
+                        const struct session_start *start, struct error *error);
 
 /* Adds a solution, whose folder lies in the run's template, to the config and to the store, in the
    open batch. `seed` (or NULL) is tried after its default genome. Returns its goal, or -1. */

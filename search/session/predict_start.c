@@ -7,6 +7,7 @@
 #include "device/device_db.h"
 #include "session/traces.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PREDICT_STREAM = 0x70726564 }; /* a stream of random numbers that nothing else uses */
@@ -30,13 +31,12 @@ static int draw_genomes(const struct config *config, int goal, const struct spac
 }
 
 int predict_start(const struct config *config, int goal, const struct template *template,
-                  const struct device_info *device, int draws, struct predicted **predicted,
+                  const struct device_info *device, int draws, struct source *source,
                   struct error *error) {
     struct device_info info;
+    snprintf(source->name, sizeof source->name, "predictions of the emulated device");
     struct trace_request *requests = xcalloc((size_t)draws, sizeof *requests);
-    struct predicted *all = xcalloc((size_t)draws, sizeof *all);
     struct traces *traces = NULL;
-    int count = 0;
     int drawn_count = draw_genomes(config, goal, template->space, draws, requests);
     if (device_db_find_like(device, &info, error) < 0)
         error_prefix(error, "--predict");
@@ -46,57 +46,17 @@ int predict_start(const struct config *config, int goal, const struct template *
     for (int i = 0; i < drawn_count && traces != NULL; i++) {
         const struct trace *survey = traces_at(traces, i);
         if (survey != NULL)
-            all[count++] =
-                (struct predicted){requests[i].genome, trace_predicted_us(survey, &info)};
+            source_add_genome(source, template->space, &requests[i].genome,
+                              trace_predicted_us(survey, &info));
     }
     bool succeeded = traces != NULL;
     traces_free(traces);
     free(requests);
-    if (!succeeded) {
-        free(all);
+    if (!succeeded)
         return -1;
-    }
-    predicted_sort(all, count);
-    if (count > 0)
+    source_seal(source);
+    if (source->row_count > 0)
         log_info("%d genomes traced, the fastest is predicted to take %.2f us", drawn_count,
-                 all[0].us);
-    *predicted = all;
-    return count;
-}
-
-/* ---- as text ---- */
-
-char *predict_start_print(const struct predicted *predicted, int count, const struct space *space) {
-    char *text = NULL;
-    size_t size;
-    FILE *out = xopen_memstream(&text, &size);
-    for (int i = 0; i < count; i++) {
-        char genome[GENOME_TEXT_SIZE];
-        genome_print(&predicted[i].genome, space, genome);
-        fprintf(out, "%.17g %s\n", predicted[i].us, genome);
-    }
-    fclose(out);
-    return text;
-}
-
-int predict_start_parse(const char *text, const struct space *space, struct predicted **predicted,
-                        struct error *error) {
-    int room = 0, count = 0;
-    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
-        room++;
-    struct predicted *all = xcalloc((size_t)room + 1, sizeof *all);
-    for (; count < room; count++) {
-        char line[GENOME_TEXT_SIZE], *end;
-        size_t length = strcspn(text, "\n");
-        int written = snprintf(line, sizeof line, "%.*s", (int)length, text);
-        all[count].us = strtod(line, &end);
-        if (written >= (int)sizeof line || !(all[count].us > 0) || *end != ' ' ||
-            genome_parse(&all[count].genome, space, end + 1, error) < 0) {
-            free(all);
-            return error_set(error, "the stored predictions are damaged: %.60s", line);
-        }
-        text += length + 1;
-    }
-    *predicted = all;
-    return count;
+                 source->rows[0].us);
+    return 0;
 }

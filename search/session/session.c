@@ -9,6 +9,7 @@
 #include "run/run_solutions.h"
 #include "session/goals.h"
 #include "session/session_store.h"
+#include "session/share.h"
 #include "session/warm_start.h"
 
 #include <errno.h>
@@ -43,8 +44,8 @@ static int place_solutions(struct session *session, struct error *error) {
                : 0;
 }
 
-static int fill_run_dir(struct session *session, const char *run_dir, struct warm_start *warm_start,
-                        struct error *error) {
+static int fill_run_dir(struct session *session, const char *run_dir,
+                        const struct session_start *start, struct error *error) {
     struct config *config = session->config;
     char config_path[PATH_SIZE];
     char template_folder[PATH_SIZE];
@@ -57,11 +58,12 @@ static int fill_run_dir(struct session *session, const char *run_dir, struct war
         return -1;
     if (session_start_workers(session, config_path, template_folder, config->device,
                               session->settings.queue_model, error) < 0 ||
-        session_start_goals(session, pool_device(session->pool), warm_start, error) < 0) {
+        session_start_goals(session, pool_device(session->pool), start, error) < 0) {
         name_original_path(config_path, config->path, error);
         name_original_path(template_folder, config->template_folder, error);
         return -1;
     }
+    session->shares = session_may_share(session);
     return session_store_create(session, error);
 }
 
@@ -80,6 +82,26 @@ static int replace_removed(struct session *session, struct error *error) {
     return session->config != NULL ? 0 : -1;
 }
 
+static void close_start(struct session_start *start) {
+    warm_start_close(start->warm_start);
+    learn_from_close(start->learn_from);
+}
+
+/* Reads what the user named for the search to start from. */
+static int open_start(struct session_start *start, const struct session_settings *settings,
+                      const struct config *config, struct error *error) {
+    *start = (struct session_start){0};
+    if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
+        (start->warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
+                                             config->shapes->name, error)) == NULL)
+        return -1;
+    if (settings->learn_from == NULL ||
+        (start->learn_from = learn_from_open(settings->learn_from, config, error)) != NULL)
+        return 0;
+    close_start(start);
+    return -1;
+}
+
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
@@ -89,16 +111,14 @@ int session_create(struct session *session, const char *run_dir, struct config *
     if (replace_removed(session, error) < 0)
         return -1;
     config = session->config;
-    struct warm_start *warm_start = NULL;
-    if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
-        (warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
-                                      config->shapes->name, error)) == NULL)
+    struct session_start start;
+    if (open_start(&start, settings, config, error) < 0)
         return -1;
     bool made = !path_exists(run_dir);
     session->workers_lock = run_dir_claim(run_dir, error);
     bool claimed = session->workers_lock >= 0;
-    int status = claimed ? fill_run_dir(session, run_dir, warm_start, error) : -1;
-    warm_start_close(warm_start);
+    int status = claimed ? fill_run_dir(session, run_dir, &start, error) : -1;
+    close_start(&start);
     if (status < 0) {
         struct error ignored;
         /* A folder that we did not claim may by now belong to a run that started in between. */
@@ -141,6 +161,8 @@ static int replay_event(void *context, const struct store_event *event, struct e
         session_count_outcome(session, trial->goal, trial->outcome);
         return 0;
     }
+    if (session_share(session, trial->goal, error) < 0)
+        return -1;
     int hint = 0, operator_kind = operator_parse(trial->operator_name, &hint);
     struct proposal proposal = {.genome = genome,
                                 .made_by = (enum operator_kind)operator_kind,
@@ -335,7 +357,7 @@ int session_resume(struct session *session, const char *run_dir, const cJSON *ch
     snprintf(session->run_dir, sizeof session->run_dir, "%s", run_dir);
     if (open_run(session, changes, error) < 0 || check_search(session, error) < 0 ||
         require_device(session, &device, error) < 0 ||
-        session_start_goals(session, &device, NULL, error) < 0 ||
+        session_start_goals(session, &device, &(struct session_start){0}, error) < 0 ||
         check_template(session, error) < 0 || replay_events(session, error) < 0 ||
         save_config(session, changes, error) < 0)
         return -1;
@@ -361,7 +383,7 @@ void session_close(struct session *session) {
         evolution_free(session->evolutions[g]);
         template_free(session->templates[g]);
         free(session->seeds[g]);
-        free(session->predicted[g]);
+        free(session->sources[g]);
         free(session->folders[g]);
     }
     free(session->solution_config);

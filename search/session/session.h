@@ -52,6 +52,7 @@ struct session_settings {
     /* The rest applies to new runs only; a resumed run reads it from its store. */
     const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
+    const char *learn_from;  /* earlier runs to learn from (learn_from.h); NULL: none */
     int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
     bool recording;          /* `record`: random genomes, each timed in full, no duels */
     /* Called before the workers start, with the run's config and template in their places: fills
@@ -76,10 +77,14 @@ struct session {
     int goal_count;
     struct template *templates[GOALS_MAX];
     struct evolution *evolutions[GOALS_MAX];
-    char *seeds[GOALS_MAX];     /* start genomes of a goal as text (warm_start.h); NULL: none */
-    char *predicted[GOALS_MAX]; /* predictions for a goal as text (predict_start.h); NULL: none */
-    int64_t next_number;        /* of a trial; a salvaged run lacks some numbers */
-    int64_t asked, observed;    /* trials proposed, and trials with an outcome; of all sessions */
+    char *seeds[GOALS_MAX];   /* start genomes of a goal as text (warm_start.h); NULL: none */
+    char *sources[GOALS_MAX]; /* what a goal learns from, as text (strategy/source_text.h); NULL:
+                                 nothing */
+    bool shares;              /* its goals learn from each other (share.h) */
+    int64_t
+        shared_at[GOALS_MAX]; /* results of the other goals when the goal last learned from them */
+    int64_t next_number;      /* of a trial; a salvaged run lacks some numbers */
+    int64_t asked, observed;  /* trials proposed, and trials with an outcome; of all sessions */
     int64_t verdicts[VERDICT_COUNT]; /* of the trials with an outcome */
     int64_t trials_before;           /* `told` at the start of this session */
     double seconds_before;           /* search time of earlier sessions */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "session/session.h"
+#include "session/share.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -206,6 +207,8 @@ int session_ask(struct session *session, int goal, struct error *error) {
     char genome[GENOME_TEXT_SIZE];
     char operator_name[OPERATOR_NAME_SIZE];
     struct proposal proposal;
+    if (session_share(session, goal, error) < 0)
+        return -1;
     if (evolution_ask(session->evolutions[goal], &proposal) != 1)
         return 0;
     genome_print(&proposal.genome, session->templates[goal]->space, genome);

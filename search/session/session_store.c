@@ -20,7 +20,9 @@ enum { WEIGHTS_SIZE = 26 * CASES_MAX };
 enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * GOALS_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
-#define PREDICTED_META "predicted:%d"
+#define SHARES_META    "goals_share"
+#define SOURCES_META   "sources:%d"
+#define PREDICTED_META "predicted:%d" /* of runs of earlier versions */
 
 /* ---- a new run ---- */
 
@@ -40,7 +42,7 @@ struct start_names {
     char goals[GOALS_MAX][CASE_NAME_SIZE];
     char hints[SOLUTIONS_MAX][HINTS_MAX][HINT_META_SIZE];
     char weights[WEIGHTS_SIZE];
-    char seeds[GOALS_MAX][META_NAME_SIZE], predicted[GOALS_MAX][META_NAME_SIZE];
+    char seeds[GOALS_MAX][META_NAME_SIZE], sources[GOALS_MAX][META_NAME_SIZE];
 };
 
 /* Of a joint goal; empty: all are equal. */
@@ -84,6 +86,7 @@ int session_store_create(struct session *session, struct error *error) {
         {"device_info", device_line},
         {"driver", device->driver},
         {"recording", session->settings.recording ? "yes" : "no"},
+        {SHARES_META, session->shares ? "yes" : "no"},
         {"evotile", EVOTILE_VERSION},
         {JUDGE_META, judge_name(session->templates[0])},
         {SOLUTIONS_META, solutions},
@@ -108,13 +111,13 @@ int session_store_create(struct session *session, struct error *error) {
         }
     }
     for (int g = 0; g < session->goal_count; g++) {
-        char *seeds = start_names->seeds[g], *predicted = start_names->predicted[g];
+        char *seeds = start_names->seeds[g], *sources = start_names->sources[g];
         snprintf(seeds, META_NAME_SIZE, SEEDS_META, g);
-        snprintf(predicted, META_NAME_SIZE, PREDICTED_META, g);
+        snprintf(sources, META_NAME_SIZE, SOURCES_META, g);
         if (session->seeds[g] != NULL)
             meta[meta_count++] = (struct store_meta){seeds, session->seeds[g]};
-        if (session->predicted[g] != NULL)
-            meta[meta_count++] = (struct store_meta){predicted, session->predicted[g]};
+        if (session->sources[g] != NULL)
+            meta[meta_count++] = (struct store_meta){sources, session->sources[g]};
     }
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
@@ -167,8 +170,14 @@ int session_store_read_start(struct session *session, int goal, struct error *er
     snprintf(name, sizeof name, SEEDS_META, goal);
     if (store_meta_get(session->store, name, &session->seeds[goal], error) < 0)
         return -1;
+    snprintf(name, sizeof name, SOURCES_META, goal);
+    if (store_meta_get(session->store, name, &session->sources[goal], error) < 0)
+        return -1;
     snprintf(name, sizeof name, PREDICTED_META, goal);
-    return store_meta_get(session->store, name, &session->predicted[goal], error) < 0 ? -1 : 0;
+    return session->sources[goal] == NULL &&
+                   store_meta_get(session->store, name, &session->sources[goal], error) < 0
+               ? -1
+               : 0;
 }
 
 /* Fills baseline_us and default_us, to which target_ratio refers. */
@@ -225,11 +234,13 @@ static int check_weights(struct session *session, struct error *error) {
 }
 
 int session_store_restore(struct session *session, struct error *error) {
-    char recording[8] = "";
+    char recording[8] = "", shares[8] = "";
     if (check_weights(session, error) < 0 ||
-        read_meta_text(session, "recording", recording, sizeof recording, error) < 0)
+        read_meta_text(session, "recording", recording, sizeof recording, error) < 0 ||
+        read_meta_text(session, SHARES_META, shares, sizeof shares, error) < 0)
         return -1;
     session->settings.recording = strcmp(recording, "yes") == 0;
+    session->shares = strcmp(shares, "yes") == 0;
     int found =
         read_meta_text(session, "devices", session->devices, sizeof session->devices, error);
     if (found == 0) /* the run is older than runs on several devices */

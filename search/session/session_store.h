@@ -26,7 +26,7 @@ int session_store_restore(struct session *session, struct error *error);
 int session_store_write_seeds(struct session *session, int goal, struct error *error);
 int session_store_write_solutions(struct session *session, struct error *error);
 
-/* Fills `seeds` and `predicted` of a goal. */
+/* Fills `seeds` and `sources` of a goal. */
 int session_store_read_start(struct session *session, int goal, struct error *error);
 
 #endif

@@ -2,17 +2,12 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/path.h"
-#include "session/session.h"
-#include "store/store.h"
+#include "session/earlier_runs.h"
+#include "session/task_distance.h"
 
-#include <math.h>
 #include <string.h>
 
-/* The distance of an earlier run's elite from a goal. The unit is a doubling of one dimension. */
-static const double specialised_distance = 2; /* a specialised dimension differs: another kernel */
-static const double device_model_distance = 1;
-static const double architecture_distance = 2;
+/* A place on a board counts as much as this part of a doubling of a dimension. */
 static const double rank_distance = 0.25;
 
 /* A genome from the leaderboard of an earlier run's goal. */
@@ -53,59 +48,22 @@ static int add_elite(void *context, const struct store_trial *trial, struct erro
     return 0;
 }
 
-/* Returns 1; 0 if it is a run of another template; -1. */
-static int read_run(struct warm_start *warm, const char *run_dir, const char *template_name,
-                    struct error *error) {
-    char *name = NULL;
-    struct store *store = store_open(run_dir, STORE_READ, error);
-    if (store == NULL || store_meta_get(store, "template", &name, error) < 0) {
-        store_close(store);
-        return -1;
-    }
-    int result = name != NULL && strcmp(name, template_name) == 0;
-    struct config *config = result == 1 ? run_dir_config(store) : NULL;
-    if (config != NULL) {
-        warm->runs = xgrow(warm->runs, warm->run_count, sizeof *warm->runs);
-        warm->runs[warm->run_count++] = (struct earlier_run){.config = config};
-        result = run_dir_device(store, &warm->runs[warm->run_count - 1].device, error) < 0 ? -1 : 1;
-    }
-    for (int goal = 0; config != NULL && result == 1 && goal < store_goal_count(store); goal++) {
+static int read_run(void *context, struct store *store, struct config *config,
+                    const struct device_info *device, struct error *error) {
+    struct warm_start *warm = context;
+    int status = 0;
+    warm->runs = xgrow(warm->runs, warm->run_count, sizeof *warm->runs);
+    warm->runs[warm->run_count++] = (struct earlier_run){.config = config, .device = *device};
+    for (int goal = 0; status == 0 && goal < store_goal_count(store); goal++) {
         struct board_reading reading = {warm, goal, 0};
-        if (store_board(store, goal, WARM_START_FOUND_MAX, 0, add_elite, &reading, error) < 0)
-            result = -1;
+        status = store_board(store, goal, WARM_START_FOUND_MAX, 0, add_elite, &reading, error);
     }
-    free(name);
-    store_close(store);
-    return result;
-}
-
-static int read_run_folders(struct warm_start *warm, const char *folder, const char *template_name,
-                            struct error *error) {
-    char run_dir[PATH_SIZE];
-    char **names;
-    int count;
-    int result = 0;
-    if (path_list(folder, &names, &count, error) < 0)
-        return -1;
-    for (int i = 0; i < count && result == 0; i++) {
-        struct error ignored;
-        if (path_join(run_dir, folder, names[i], error) < 0)
-            result = -1;
-        else if (path_is_dir(run_dir) && store_holds_run(run_dir, &ignored) == 1 &&
-                 read_run(warm, run_dir, template_name, &ignored) < 0)
-            log_warn("%s is skipped: %s", run_dir, ignored.text);
-    }
-    path_list_free(names, count);
-    return result;
+    return status;
 }
 
 static int read_runs(struct warm_start *warm, const char *path, const char *template_name,
                      struct error *error) {
-    if (!path_is_dir(path))
-        return error_input(error, "--warm-start %s: there is no such run, or folder of runs", path);
-    int present = store_holds_run(path, error);
-    if (present < 0 ||
-        (present == 1 ? read_run : read_run_folders)(warm, path, template_name, error) < 0)
+    if (earlier_runs_read("--warm-start", path, template_name, read_run, warm, error) < 0)
         return -1;
     if (warm->elite_count == 0)
         return error_input(error,
@@ -138,50 +96,6 @@ void warm_start_close(struct warm_start *warm) {
     free(warm->elites);
     free(warm->named);
     free(warm);
-}
-
-/* ---- distances ---- */
-
-/* Dimensions are matched by name, because the earlier run's template may be older. */
-static double case_distance(const struct template *ours, const struct shape *shape,
-                            const struct template *theirs, const struct shape *other) {
-    double distance = 0;
-    for (int d = 0; d < ours->dimension_count; d++) {
-        int64_t value = shape->values[d];
-        int64_t was = template_dimension(theirs, other, ours->dimensions[d].name, value);
-        if (value != was && !ours->dimensions[d].real) /* real ones do not change the work */
-            distance += ours->dimensions[d].specialised
-                            ? specialised_distance
-                            : fabs(log2((double)(value + 1) / (double)(was + 1)));
-    }
-    return distance;
-}
-
-/* The mean, over our goal's cases, of the distance to the nearest case of the other goal. */
-static double goal_distance(const struct config *ours, int goal, const struct config *theirs,
-                            int other) {
-    double sum = 0;
-    int first, count, other_first, other_count;
-    config_goal_cases(ours, goal, &first, &count);
-    config_goal_cases(theirs, other, &other_first, &other_count);
-    if (count == 0 || other_count == 0) /* a recorded space has no cases */
-        return 0;
-    for (int i = 0; i < count; i++) {
-        double least = INFINITY;
-        for (int j = 0; j < other_count; j++)
-            least = fmin(least, case_distance(ours->shapes, &ours->cases[first + i], theirs->shapes,
-                                              &theirs->cases[other_first + j]));
-        sum += least;
-    }
-    return sum / count;
-}
-
-static double device_distance(const struct device_info *ours, const struct device_info *theirs) {
-    if (strcmp(ours->name, theirs->name) == 0)
-        return 0;
-    return device_model_distance +
-           (ours->compute_capability != theirs->compute_capability ? architecture_distance : 0) +
-           fabs(log2((ours->sm_count + 1.0) / (theirs->sm_count + 1.0)));
 }
 
 /* ---- the genomes of a goal ---- */
@@ -271,14 +185,6 @@ int warm_start_check(const struct warm_start *warm, const struct config *config,
     return 0;
 }
 
-/* An elite of a solution is one of another only if both have no name. */
-static bool same_solution(const struct config *config, int goal, const struct config *earlier,
-                          int other) {
-    const char *ours = config_goal_solution(config, goal),
-               *theirs = config_goal_solution(earlier, other);
-    return ours == NULL || theirs == NULL || strcmp(ours, theirs) == 0;
-}
-
 int warm_start_genomes(struct warm_start *warm, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct genome genomes[WARM_START_MAX], struct error *error) {
@@ -290,10 +196,10 @@ int warm_start_genomes(struct warm_start *warm, const struct config *config, int
     for (int i = 0; i < warm->elite_count; i++) {
         const struct earlier_elite *elite = &warm->elites[i];
         const struct earlier_run *run = &warm->runs[elite->run];
-        order[i] = (struct ranked_elite){goal_distance(config, goal, run->config, elite->goal) +
-                                             device_distance(device, &run->device) +
-                                             rank_distance * elite->rank,
-                                         i};
+        order[i] = (struct ranked_elite){
+            task_distance(config, goal, device, run->config, elite->goal, &run->device) +
+                rank_distance * elite->rank,
+            i};
     }
     qsort(order, (size_t)warm->elite_count, sizeof *order, by_distance);
     int found = 0;
@@ -301,7 +207,7 @@ int warm_start_genomes(struct warm_start *warm, const struct config *config, int
         struct genome genome;
         struct error ignored;
         const struct earlier_elite *elite = &warm->elites[order[i].elite];
-        if (same_solution(config, goal, warm->runs[elite->run].config, elite->goal) &&
+        if (task_same_solution(config, goal, warm->runs[elite->run].config, elite->goal) &&
             genome_parse(&genome, space, elite->genome, &ignored) == 0 &&
             space_check(space, &genome, NULL))
             found += add_unique(genomes, &count, &genome);

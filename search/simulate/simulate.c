@@ -7,6 +7,7 @@
 #include "render/table.h"
 #include "run/predictions.h"
 #include "simulate/simulate_picture.h"
+#include "simulate/simulate_sources.h"
 #include "simulate/simulation.h"
 #include "strategy/strategy.h"
 
@@ -25,7 +26,8 @@ struct simulate_context {
     char *strategy_text;              /* the storage of `strategies` */
     double **random_curves, **curves; /* by space; by space and strategy */
     struct score *scores;
-    double *predicted_us; /* by row of the only space, or NULL */
+    double *predicted_us;             /* by row of the only space, or NULL */
+    struct simulate_sources *sources; /* or NULL */
     double near_percent;
     char near_heading[64]; /* the storage of a table heading */
     int64_t
@@ -109,6 +111,17 @@ static int read_predicted(struct simulate_context *context, const char *path, st
     return predictions_read_rows(path, context->predicted_us, recorded->row_count, error);
 }
 
+static int read_sources(struct simulate_context *context, const char *paths, struct error *error) {
+    struct simulation *simulation = &context->simulation;
+    context->sources = simulate_sources_read(paths, context->paths, context->spaces,
+                                             simulation->space_count, error);
+    if (context->sources == NULL)
+        return -1;
+    simulation->sources = simulate_sources_lists(context->sources);
+    simulation->source_counts = simulate_sources_counts(context->sources);
+    return 0;
+}
+
 static void score_all(struct simulate_context *context) {
     const struct simulation *simulation = &context->simulation;
     size_t cells = (size_t)simulation->space_count * (size_t)simulation->strategy_count;
@@ -148,6 +161,7 @@ static void release_context(struct simulate_context *context) {
     free(context->curves);
     free(context->scores);
     free(context->predicted_us);
+    simulate_sources_free(context->sources);
     free(context->against_rows);
     free(context->spaces);
     free(context->strategy_text);
@@ -317,7 +331,7 @@ static int draw_curves(const struct simulate_context *context, const char *path,
 
 /* Command-line options beyond the simulation's own settings. */
 struct simulate_options {
-    const char *strategies, *visited, *picture, *against_rows, *predicted;
+    const char *strategies, *visited, *picture, *against_rows, *predicted, *sources;
     bool json;
 };
 
@@ -333,6 +347,7 @@ static int simulate(struct simulate_context *context, int count,
         (options->against_rows != NULL &&
          find_against(context, options->against_rows, error) < 0) ||
         (options->predicted != NULL && read_predicted(context, options->predicted, error) < 0) ||
+        (options->sources != NULL && read_sources(context, options->sources, error) < 0) ||
         simulation_run(&context->simulation, error) < 0)
         return -1;
     score_all(context);
@@ -367,6 +382,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &options.against_rows),
         OPTION("visited", "FILE", "write the rows that each run visited (one space, one strategy)",
                &options.visited),
+        OPTION("sources", "FILES",
+               "other recorded spaces, separated by commas, that every search learns from",
+               &options.sources),
         OPTION("predicted", "FILE",
                "predictions of `model predict` for the space, of which each run gets some",
                &options.predicted),

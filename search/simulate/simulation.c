@@ -58,25 +58,21 @@ static double processor_seconds(void) {
 
 /* ---- one run ---- */
 
-/* Draws `predict` of the rows that have a prediction, the fastest first; returns how many. */
-static int draw_predicted(const struct simulation *simulation, uint64_t seed,
-                          struct predicted *predicted) {
+/* The `predict` of the rows that have a prediction, drawn at random, as a source. */
+static void draw_predicted(const struct simulation *simulation, uint64_t seed,
+                           struct source *source) {
     const struct recorded *recorded = simulation->spaces[0];
     const double *us = simulation->predicted_us;
     struct random random;
     int64_t left = 0;
-    int count = 0;
     random_seed(&random, seed, PREDICT_STREAM);
     for (int64_t row = 0; row < recorded->row_count; row++)
         left += !isnan(us[row]);
-    for (int64_t row = 0; row < recorded->row_count; row++) {
-        if (isnan(us[row]))
-            continue;
-        if (random_below(&random, (uint64_t)left--) < (uint64_t)(simulation->predict - count))
-            predicted[count++] = (struct predicted){recorded->genomes[row], us[row]};
-    }
-    predicted_sort(predicted, count);
-    return count;
+    for (int64_t row = 0; row < recorded->row_count; row++)
+        if (!isnan(us[row]) && random_below(&random, (uint64_t)left--) <
+                                   (uint64_t)(simulation->predict - source->row_count))
+            source_add_genome(source, recorded->space, &recorded->genomes[row], us[row]);
+    source_seal(source);
 }
 
 static struct evolution *start_evolution(const struct simulation *simulation, int run,
@@ -84,7 +80,7 @@ static struct evolution *start_evolution(const struct simulation *simulation, in
     uint64_t seed = run_seed(simulation, run);
     int strategy = run / simulation->seeds % simulation->strategy_count;
     int space = run_space(simulation, run);
-    struct predicted *predicted = xcalloc((size_t)simulation->predict + 1, sizeof *predicted);
+    struct source predicted = {.name = "predicted"};
     struct evolution_settings settings = evolution_defaults();
     snprintf(settings.strategy, sizeof settings.strategy, "%s", simulation->strategies[strategy]);
     settings.no_default = true; /* unknown in a recorded space; other tuners get none either */
@@ -92,12 +88,18 @@ static struct evolution *start_evolution(const struct simulation *simulation, in
         settings.seeds = &simulation->spaces[space]->genomes[simulation->first_rows[space]];
         settings.seed_count = 1;
     }
-    if (simulation->predicted_us != NULL)
-        settings.predicted_count = draw_predicted(simulation, seed, predicted);
-    settings.predicted = predicted;
+    if (simulation->sources != NULL) {
+        settings.sources = simulation->sources[space];
+        settings.source_count = simulation->source_counts[space];
+    }
+    if (simulation->predicted_us != NULL) {
+        draw_predicted(simulation, seed, &predicted);
+        settings.sources = &predicted;
+        settings.source_count = 1;
+    }
     struct evolution *evolution =
         evolution_new(simulation->spaces[space]->space, &settings, seed, STREAM, error);
-    free(predicted);
+    source_release(&predicted);
     return evolution;
 }
 

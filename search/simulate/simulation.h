@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "simulate/score.h"
+#include "strategy/source.h"
 
 struct simulation_run {
     int visited;
@@ -37,6 +38,8 @@ struct simulation {
     int trials, in_flight, jobs;
     const int64_t
         *first_rows; /* by space: the first row of each run; NULL: the strategy's choice */
+    const struct source *const *sources; /* by space: what its runs learn from; NULL: nothing */
+    const int *source_counts;
     const double *predicted_us; /* by row of the only space, NAN if there is none; NULL: none */
     int predict;                /* how many of these, chosen at random, each run gets */
     double noise; /* typical standard deviation of samples about a row's time, in percent */

@@ -10,10 +10,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "strategy/acquisition.h"
 #include "strategy/candidate_pool.h"
 #include "strategy/design.h"
-#include "strategy/linear_mean.h"
 #include "strategy/output_transform.h"
+#include "strategy/source_mean.h"
+#include "strategy/source_trust.h"
 #include "strategy/strategy.h"
 #include "strategy/surrogate.h"
 #include "strategy/training_set.h"
@@ -24,8 +26,10 @@
 
 enum {
     FIRST_MILESTONE = 6, /* trials before the first model */
-    FIRST_MILESTONE_PREDICTED = 2,
-    PREDICTIONS_USED_MAX = 16, /* measured values, above which predictions are ignored */
+    FIRST_MILESTONE_SOURCES = 2,
+    SOURCE_CANDIDATES = 300, /* genomes of the sources that are candidates */
+    SOURCE_FIRST = 2,        /* first asks of a search: the best genomes of each source, */
+    SOURCE_FIRST_MAX = 6,    /* of all sources */
     ELITES = 5,
     TRAINING_MAX = 400,  /* rows of the training set when the archive is larger: */
     TRAINING_BEST = 160, /* the best of these, the others sampled at random */
@@ -38,10 +42,9 @@ enum {
 struct bayes {
     struct surrogate *surrogate;
     struct candidate_pool *pool;
-    struct design *design; /* NULL once there is a model */
-    const struct low_fidelity_model
-        *low_fidelity;   /* borrowed from the evolution; NULL without predictions */
-    size_t design_count; /* history entries that were added to `design` */
+    struct design *design;      /* NULL once there is a model */
+    struct source_set *sources; /* borrowed from the evolution; NULL without sources */
+    size_t design_count;        /* history entries that were added to `design` */
     uint64_t rescored_count;
 
     /* At a milestone, counted in told results, the hyperparameters are fitted, the pool is
@@ -53,11 +56,12 @@ struct bayes {
     int training_count;  /* rows with a value at the milestone; pending and later rows follow */
     double median_noise; /* median noise variance of those rows, assumed for later ones */
     uint32_t row_entries[ROWS_MAX]; /* by row of the model: the index in the evolution's history */
-    double row_predictions[ROWS_MAX],
-        candidate_predictions[CANDIDATES_MAX];    /* zero without predictions */
-    size_t history_processed, observed_processed; /* entries already added to the model */
+    double row_values[ROWS_MAX][SOURCES_MAX],
+        candidate_values[CANDIDATES_MAX][SOURCES_MAX]; /* of the sources */
+    size_t history_processed, observed_processed;      /* entries already added to the model */
     double best_us;
-    struct linear_mean linear_mean; /* linear mean of the low-fidelity predictions; zeros without */
+    struct source_mean mean; /* of the sources; zeros without */
+    bool trusts_sources;     /* as of the milestone (source_trust.h) */
 
     /* Feasibility: the weighted share of similar trials that succeeded. */
     bool has_failures;
@@ -71,14 +75,25 @@ static bool has_failed(const struct history_entry *observed) {
 }
 
 static size_t first_milestone(const struct bayes *bayes) {
-    return bayes->low_fidelity != NULL ? FIRST_MILESTONE_PREDICTED : FIRST_MILESTONE;
+    return bayes->sources != NULL ? FIRST_MILESTONE_SOURCES : FIRST_MILESTONE;
+}
+
+/* The mean before any result. */
+static void reset_mean(struct bayes *bayes) {
+    source_mean_prior(&bayes->mean, source_set_distances(bayes->sources),
+                      source_set_count(bayes->sources));
 }
 
 static struct bayes *bayes_new(const struct evolution *evolution) {
     struct bayes *bayes = xcalloc(1, sizeof *bayes);
     bayes->surrogate = surrogate_new(evolution->space);
     bayes->pool = candidate_pool_new(evolution->space);
-    bayes->low_fidelity = evolution->low_fidelity;
+    bayes->sources = evolution->sources;
+    if (bayes->sources != NULL) {
+        bayes->trusts_sources = true;
+        source_set_teach_scales(bayes->sources, bayes->surrogate);
+        reset_mean(bayes);
+    }
     bayes->next_milestone = first_milestone(bayes);
     return bayes;
 }
@@ -100,11 +115,12 @@ static size_t step_after(size_t milestone) {
     return step < 1 ? 1 : step > STEP_MAX ? STEP_MAX : step;
 }
 
-/* Low-fidelity predictions are used only at the start of a search: genomes with a slow
-   prediction are hardly ever proposed, and one of them may be the best (measurements in
-   README.md). */
-static bool uses_predictions(const struct bayes *bayes, int known) {
-    return bayes->low_fidelity != NULL && known <= PREDICTIONS_USED_MAX;
+/* Fits the mean of the sources to the values of the surrogate's rows and subtracts it from them. */
+static void subtract_mean(struct bayes *bayes, const double (*source_values)[SOURCES_MAX],
+                          double *values) {
+    source_mean_fit(&bayes->mean, bayes->surrogate, source_values, values);
+    for (int row = 0; row < surrogate_row_count(bayes->surrogate); row++)
+        values[row] -= source_mean_at(&bayes->mean, source_values[row]);
 }
 
 static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evolution,
@@ -112,7 +128,8 @@ static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evo
                                 struct random *random) {
     struct training_row chosen[TRAINING_MAX];
     struct genome genomes[FIT_MAX];
-    double values[FIT_MAX], noises[FIT_MAX], predictions[FIT_MAX];
+    double values[FIT_MAX], noises[FIT_MAX];
+    double(*source_values)[SOURCES_MAX] = xcalloc(FIT_MAX, sizeof *source_values);
     memcpy(chosen, training_set, (size_t)count * sizeof *chosen);
     count = training_set_sample(chosen, count, FIT_MAX / 2, FIT_MAX, random);
     const struct output_transform transform = training_set_transform(chosen, count);
@@ -121,12 +138,16 @@ static void fit_hyperparameters(struct bayes *bayes, const struct evolution *evo
         values[i] = output_transform_apply(&transform, chosen[i].score_us);
         noises[i] = training_set_noise(evolution, &transform, &chosen[i]);
     }
-    if (uses_predictions(bayes, count)) {
-        for (int i = 0; i < count; i++)
-            predictions[i] = low_fidelity_model_predict(bayes->low_fidelity, &genomes[i]);
-        linear_mean_subtract(predictions, values, count, transform.deviation);
+    if (bayes->trusts_sources) {
+        surrogate_clear(bayes->surrogate);
+        for (int i = 0; i < count; i++) {
+            surrogate_add_row(bayes->surrogate, &genomes[i], noises[i]);
+            source_set_values(bayes->sources, &genomes[i], source_values[i]);
+        }
+        subtract_mean(bayes, source_values, values);
     }
     surrogate_fit(bayes->surrogate, genomes, values, noises, count);
+    free(source_values);
 }
 
 static void add_row(struct bayes *bayes, const struct evolution *evolution, uint32_t entry,
@@ -136,8 +157,8 @@ static void add_row(struct bayes *bayes, const struct evolution *evolution, uint
     if (!surrogate_add_row(bayes->surrogate, genome, noise))
         return;
     bayes->row_entries[row] = entry;
-    if (bayes->low_fidelity != NULL)
-        bayes->row_predictions[row] = low_fidelity_model_predict(bayes->low_fidelity, genome);
+    if (bayes->sources != NULL)
+        source_set_values(bayes->sources, genome, bayes->row_values[row]);
 }
 
 static void add_candidates(struct bayes *bayes) {
@@ -146,9 +167,8 @@ static void add_candidates(struct bayes *bayes) {
         const struct genome *genome = candidate_pool_genome(bayes->pool, i);
         bayes->already_seen[i] = false;
         surrogate_add_candidate(bayes->surrogate, genome);
-        if (bayes->low_fidelity != NULL)
-            bayes->candidate_predictions[i] =
-                low_fidelity_model_predict(bayes->low_fidelity, genome);
+        if (bayes->sources != NULL)
+            source_set_values(bayes->sources, genome, bayes->candidate_values[i]);
     }
 }
 
@@ -160,9 +180,8 @@ static int find_elites(const struct bayes *bayes, const struct evolution *evolut
     int found = 0;
     for (; found < ELITES && found < count; found++)
         elites[found] = evolution->history.entries[training_set[found].entry].genome;
-    for (int i = 0; found < ELITES && bayes->low_fidelity != NULL && i < evolution->predicted_count;
-         i++)
-        elites[found++] = evolution->predicted[i].genome;
+    if (bayes->sources != NULL && found < ELITES)
+        found += source_set_best(bayes->sources, &elites[found], ELITES - found);
     return found;
 }
 
@@ -184,13 +203,20 @@ static void add_training_set(struct bayes *bayes, const struct evolution *evolut
 
 static void build_model(struct bayes *bayes, const struct evolution *evolution,
                         const struct training_row *training_set, int count, struct random *random) {
-    struct genome elites[ELITES];
+    struct genome elites[ELITES] = {0};
     /* At the last milestones, STEP_MAX apart, all draws are new. */
     const struct uniform_draws draws = {.seed = evolution->seed,
                                         .stream = evolution->stream,
                                         .first = bayes->milestone * UNIFORM_BLOCKS / STEP_MAX};
     int elite_count = find_elites(bayes, evolution, training_set, count, elites);
     candidate_pool_refill(bayes->pool, random, &draws, elites, elite_count);
+    if (bayes->sources != NULL) {
+        struct genome *best = xcalloc(SOURCE_CANDIDATES, sizeof *best);
+        int best_count = source_set_best(bayes->sources, best, SOURCE_CANDIDATES);
+        for (int i = 0; i < best_count; i++)
+            candidate_pool_add(bayes->pool, &best[i]);
+        free(best);
+    }
     surrogate_clear(bayes->surrogate);
     add_training_set(bayes, evolution, training_set, count);
     add_candidates(bayes);
@@ -204,11 +230,24 @@ static void build_model(struct bayes *bayes, const struct evolution *evolution,
         bayes->has_failures = bayes->has_failures || has_failed(evolution_observed(evolution, i));
 }
 
-/* Builds the model before the first milestone, from low-fidelity predictions alone. */
-static void build_model_from_predictions(struct bayes *bayes, const struct evolution *evolution) {
+/* Builds the model before the first milestone, from the sources alone. */
+static void build_model_from_sources(struct bayes *bayes, const struct evolution *evolution) {
     struct random random;
     random_seed(&random, evolution->seed, evolution->stream);
     build_model(bayes, evolution, NULL, 0, &random);
+}
+
+/* Where the results agree with no source, all is as without sources: the mean, and the priors of
+   the length scales. */
+static void judge_sources(struct bayes *bayes, bool trusted) {
+    if (trusted == bayes->trusts_sources)
+        return;
+    bayes->trusts_sources = trusted;
+    if (trusted)
+        source_set_teach_scales(bayes->sources, bayes->surrogate);
+    else
+        surrogate_forget_scales(bayes->surrogate);
+    bayes->mean = (struct source_mean){.count = bayes->mean.count};
 }
 
 /* Processes every milestone up to now, because each fit starts from the hyperparameters of the
@@ -225,6 +264,8 @@ static void process_milestones(struct bayes *bayes, const struct evolution *evol
         bayes->next_milestone = milestone_now + step_after(milestone_now);
         if (count < 2)
             continue;
+        if (bayes->sources != NULL)
+            judge_sources(bayes, source_trust(bayes->sources, evolution, training_set, count));
         count = training_set_sample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
         fit_hyperparameters(bayes, evolution, training_set, count, &random);
         bayes->milestone = milestone_now;
@@ -314,30 +355,24 @@ static int known_rows(const struct bayes *bayes, const struct evolution *evoluti
     return count;
 }
 
-/* With fewer than two measured values: assumes the default error of low-fidelity predictions and
-   takes pending genomes at their prediction. Returns the best of these. */
-static double use_predictions_only(struct bayes *bayes) {
+/* With fewer than two measured values: takes pending genomes at their mean. Returns the best of
+   these. */
+static double use_sources_only(struct bayes *bayes) {
     int rows = surrogate_row_count(bayes->surrogate);
-    double best = 0; /* the prior mean, an average genome */
-    bayes->linear_mean = linear_mean_default();
+    double best = 0; /* an average genome */
+    reset_mean(bayes);
     for (int row = 0; row < rows; row++)
-        best = fmin(best, linear_mean_at(&bayes->linear_mean, bayes->row_predictions[row]));
+        best = fmin(best, source_mean_at(&bayes->mean, bayes->row_values[row]));
     return best;
 }
 
 static void transform_values(struct bayes *bayes, const struct training_row *known, int count,
                              double *values) {
-    double sorted[ROWS_MAX], predictions[ROWS_MAX];
     const struct output_transform transform = training_set_transform(known, count);
-    for (int i = 0; i < count; i++) {
-        sorted[i] = output_transform_apply(&transform, known[i].score_us);
-        predictions[i] = bayes->row_predictions[known[i].entry];
-    }
-    bayes->linear_mean = uses_predictions(bayes, count)
-                             ? linear_mean_subtract(predictions, sorted, count, transform.deviation)
-                             : (struct linear_mean){0};
     for (int i = 0; i < count; i++)
-        values[known[i].entry] = sorted[i];
+        values[known[i].entry] = output_transform_apply(&transform, known[i].score_us);
+    if (bayes->trusts_sources)
+        subtract_mean(bayes, bayes->row_values, values);
 }
 
 /* The incumbent of expected improvement: the least denoised value. With the raw values a lucky
@@ -348,7 +383,7 @@ static double least_denoised(const struct bayes *bayes, const struct training_ro
     for (int i = 0; i < count; i++) {
         int row = (int)known[i].entry;
         best = fmin(best, surrogate_denoise(bayes->surrogate, row, values[row]) +
-                              linear_mean_at(&bayes->linear_mean, bayes->row_predictions[row]));
+                              source_mean_at(&bayes->mean, bayes->row_values[row]));
     }
     return best;
 }
@@ -357,11 +392,11 @@ static double condition_model(struct bayes *bayes, const struct evolution *evolu
     struct training_row *known = xcalloc(ROWS_MAX, sizeof *known);
     double *values = xcalloc(ROWS_MAX, sizeof *values);
     int count = known_rows(bayes, evolution, known, values);
-    if (count < 2 && bayes->low_fidelity == NULL)
+    if (count < 2 && bayes->sources == NULL)
         BUG("a model of %d values", count);
     double prior_best = 0;
     if (count < 2)
-        prior_best = use_predictions_only(bayes);
+        prior_best = use_sources_only(bayes);
     else
         transform_values(bayes, known, count, values);
     surrogate_condition(bayes->surrogate, values);
@@ -372,16 +407,6 @@ static double condition_model(struct bayes *bayes, const struct evolution *evolu
 }
 
 /* ---- Acquisition ---- */
-
-/* The expected improvement on `best` (Jones, Schonlau and Welch, "Efficient global optimization
-   of expensive black-box functions", 1998). */
-static double expected_improvement(double best, double mean, double variance) {
-    double deviation = sqrt(variance), t = (best - mean) / deviation;
-    if (t < -8) /* below the precision of the closed form; only the order matters */
-        return 1e-30 * exp(t);
-    double density = 0.3989422804014327 * exp(-0.5 * t * t);
-    return deviation * (t * 0.5 * erfc(-t * 0.7071067811865475) + density);
-}
 
 /* Returns whether this ask is an exploration turn, which looks where the model may be wrong. The
    model cannot see an isolated optimum from its neighbours, so some asks explore once the search
@@ -394,13 +419,6 @@ static bool is_exploration_turn(const struct evolution *evolution) {
                STAGNATION;
 }
 
-/* The lower confidence bound at three standard deviations, mapped to a positive acquisition
-   value to maximise (Srinivas et al., "Gaussian process optimization in the bandit setting",
-   2010). */
-static double lower_confidence_bound(double mean, double variance) {
-    return exp(3 * sqrt(variance) - mean);
-}
-
 static int choose_candidate(struct bayes *bayes, const struct evolution *evolution, double best) {
     const float *means = surrogate_means(bayes->surrogate);
     const float *variances = surrogate_variances(bayes->surrogate);
@@ -410,10 +428,9 @@ static int choose_candidate(struct bayes *bayes, const struct evolution *evoluti
     for (int i = 0; i < count; i++) {
         if (bayes->already_seen[i])
             continue;
-        double mean =
-            means[i] + linear_mean_at(&bayes->linear_mean, bayes->candidate_predictions[i]);
-        double gain = explore ? lower_confidence_bound(mean, variances[i])
-                              : expected_improvement(best, mean, variances[i]);
+        double mean = means[i] + source_mean_at(&bayes->mean, bayes->candidate_values[i]);
+        double gain = explore ? acquisition_confidence_bound(mean, variances[i])
+                              : acquisition_expected_improvement(best, mean, variances[i]);
         if (bayes->has_failures)
             gain *= (bayes->ok_weights[i] + 0.5) / (bayes->feasibility_weights[i] + 0.5);
         if (gain <= best_gain)
@@ -442,14 +459,28 @@ static bool propose_design_point(struct bayes *bayes, const struct evolution *ev
     return design_next(bayes->design, &proposal->genome);
 }
 
-/* With low-fidelity predictions the first asks cluster where the prediction is fast, and
-   measurements there say little about the rest of the space. So a few points of the initial
-   design, far from all genomes asked before, follow these asks. The turn depends only on the
-   number of asks, because a resumed run knows nothing else. */
+/* Whether this ask is a point of the initial design: with sources only once the results have
+   contradicted them, until there are as many points as in a search without sources. */
 static bool is_design_turn(const struct bayes *bayes, const struct evolution *evolution) {
-    size_t asked = evolution->history.count;
-    return bayes->low_fidelity != NULL && asked >= PREDICTIONS_USED_MAX &&
-           asked < PREDICTIONS_USED_MAX + FIRST_MILESTONE;
+    return bayes->sources != NULL && !bayes->trusts_sources &&
+           evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE;
+}
+
+/* Proposes the next of the best genomes of the sources: the first questions of a search that has
+   some. Each source is heard, because which of them is right is not known yet. */
+static bool propose_from_sources(const struct bayes *bayes, const struct evolution *evolution,
+                                 struct proposal *proposal) {
+    struct genome best[SOURCE_FIRST_MAX];
+    int most = SOURCE_FIRST * source_set_count(bayes->sources);
+    int count =
+        source_set_best(bayes->sources, best, most < SOURCE_FIRST_MAX ? most : SOURCE_FIRST_MAX);
+    *proposal = strategy_proposal(OPERATOR_SEED, NULL, NULL);
+    for (int i = 0; i < count; i++) {
+        proposal->genome = best[i];
+        if (strategy_is_new(evolution, proposal))
+            return true;
+    }
+    return false;
 }
 
 bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
@@ -461,15 +492,19 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
         bayes->rescored_count = evolution->rescored_count;
         bayes->milestone = 0;
         bayes->has_model = false;
+        if (bayes->sources != NULL)
+            judge_sources(bayes, true);
         bayes->next_milestone = first_milestone(bayes);
     }
+    if (bayes->sources != NULL && propose_from_sources(bayes, evolution, proposal))
+        return true;
     process_milestones(bayes, evolution);
-    if (bayes->milestone == 0 && bayes->low_fidelity == NULL)
-        return propose_design_point(bayes, evolution, proposal);
     if (is_design_turn(bayes, evolution) && propose_design_point(bayes, evolution, proposal))
         return true;
+    if (bayes->milestone == 0 && bayes->sources == NULL)
+        return propose_design_point(bayes, evolution, proposal);
     if (!bayes->has_model)
-        build_model_from_predictions(bayes, evolution);
+        build_model_from_sources(bayes, evolution);
     design_free(bayes->design);
     bayes->design = NULL;
     extend_model(bayes, evolution);

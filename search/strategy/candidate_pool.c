@@ -162,6 +162,11 @@ void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct gen
         }
 }
 
+void candidate_pool_add(struct candidate_pool *pool, const struct genome *genome) {
+    if (!pool->whole)
+        add_genome(pool, genome, CANDIDATE_POOL_MAX);
+}
+
 int candidate_pool_count(const struct candidate_pool *pool) {
     return (int)pool->genomes.count;
 }

@@ -47,6 +47,9 @@ void candidate_pool_refill(struct candidate_pool *pool, struct random *random,
 /* Adds all valid genomes that differ from this one in exactly one gene, while there is room. */
 void candidate_pool_add_neighbours(struct candidate_pool *pool, const struct genome *genome);
 
+/* Adds a valid genome, if there is room and it is new. */
+void candidate_pool_add(struct candidate_pool *pool, const struct genome *genome);
+
 int candidate_pool_count(const struct candidate_pool *pool);
 const struct genome *candidate_pool_genome(const struct candidate_pool *pool, int index);
 

@@ -45,7 +45,7 @@ static int check_settings(const struct evolution_settings *settings, struct erro
 static void make_initial(struct evolution *evolution, const struct evolution_settings *settings) {
     const struct space *space = evolution->space;
     struct genome genome = genome_default(space);
-    size_t room = 1 + (size_t)settings->seed_count + PREDICTED_START + (size_t)settings->initial;
+    size_t room = 1 + (size_t)settings->seed_count + SOURCES_START + (size_t)settings->initial;
     evolution->starts = xcalloc(room, sizeof *evolution->starts);
     if (!settings->no_default && space_check(space, &genome, NULL))
         start_add(evolution, &genome, OPERATOR_DEFAULT);
@@ -56,24 +56,15 @@ static void make_initial(struct evolution *evolution, const struct evolution_set
             start_add(evolution, &genome, OPERATOR_SEED);
     }
     const struct strategy *strategy = evolution->strategy;
-    for (int i = 0;
-         strategy->start != NULL && i < PREDICTED_START && i < evolution->predicted_count; i++)
-        start_add(evolution, &evolution->predicted[i].genome, OPERATOR_SEED);
+    if (strategy->start != NULL && evolution->sources != NULL) {
+        struct genome best[SOURCES_START];
+        int count = source_set_best(evolution->sources, best, SOURCES_START);
+        for (int i = 0; i < count; i++)
+            start_add(evolution, &best[i], OPERATOR_SEED);
+    }
     int most = settings->initial < strategy->start_most ? settings->initial : strategy->start_most;
     if (evolution->start_count < most)
         strategy->start(evolution, most - evolution->start_count);
-}
-
-static void copy_predicted(struct evolution *evolution, const struct evolution_settings *settings) {
-    size_t bytes = (size_t)settings->predicted_count * sizeof *evolution->predicted;
-    evolution->predicted = xmalloc(bytes + 1);
-    if (bytes > 0)
-        memcpy(evolution->predicted, settings->predicted, bytes);
-    evolution->predicted_count = settings->predicted_count;
-    evolution->predicted_hash = hash_bytes(evolution->predicted, bytes);
-    if (settings->predicted_count > 0)
-        evolution->low_fidelity = low_fidelity_model_new(evolution->space, evolution->predicted,
-                                                         evolution->predicted_count);
 }
 
 struct evolution *evolution_new(const struct space *space,
@@ -93,7 +84,9 @@ struct evolution *evolution_new(const struct space *space,
     evolution->minimise = settings->minimise;
     evolution->seed = seed;
     evolution->stream = stream;
-    copy_predicted(evolution, settings);
+    evolution->sources = source_set_new(space, settings->sources, settings->source_count);
+    if (evolution->sources != NULL)
+        evolution->sources_hash = source_set_hash(evolution->sources);
     random_seed(&evolution->random, seed, stream);
     population_init(&evolution->population, settings->population);
     make_initial(evolution, settings);
@@ -110,8 +103,7 @@ void evolution_free(struct evolution *evolution) {
     history_release(&evolution->history);
     space_cursor_free(evolution->rest);
     free(evolution->starts);
-    low_fidelity_model_free(evolution->low_fidelity);
-    free(evolution->predicted);
+    source_set_free(evolution->sources);
     free(evolution);
 }
 
@@ -325,6 +317,28 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
     }
 }
 
+/* ---- Other tasks ---- */
+
+void evolution_learn(struct evolution *evolution, const struct source *sources, int source_count) {
+    if (evolution->strategy->free_state != NULL)
+        evolution->strategy->free_state(evolution->state);
+    evolution->state = NULL;
+    source_set_free(evolution->sources);
+    evolution->sources = source_set_new(evolution->space, sources, source_count);
+}
+
+void evolution_fill_source(const struct evolution *evolution, const struct space *space,
+                           struct source *source) {
+    for (size_t i = 0; i < evolution->observed_count; i++) {
+        const struct history_entry *entry = evolution_observed(evolution, i);
+        struct genome genome = entry->genome;
+        genome_canonicalise(&genome, space);
+        if (!entry->lost)
+            source_add_genome(source, space, &genome, entry->ok ? entry->score_us : INFINITY);
+    }
+    source_seal(source);
+}
+
 /* ---- Accessors ---- */
 
 enum genome_state evolution_genome_state(const struct evolution *evolution,
@@ -362,8 +376,9 @@ struct hash evolution_digest(const struct evolution *evolution) {
     hasher_add(hasher, &evolution->stream, sizeof evolution->stream);
     hasher_add(hasher, &evolution->exploration, sizeof evolution->exploration);
     hash_population(hasher, &evolution->population);
-    if (evolution->predicted_count > 0)
-        hasher_add(hasher, &evolution->predicted_hash, sizeof evolution->predicted_hash);
+    /* Not of those that evolution_learn gave: they follow from the results of other searches. */
+    if (!hash_equal(evolution->sources_hash, (struct hash){0}))
+        hasher_add(hasher, &evolution->sources_hash, sizeof evolution->sources_hash);
     hasher_add(hasher, &evolution->history.count, sizeof evolution->history.count);
     hasher_add(hasher, &evolution->history_hash, sizeof evolution->history_hash);
     hasher_add(hasher, evolution->counters, sizeof evolution->counters);

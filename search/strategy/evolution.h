@@ -25,9 +25,9 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "outcome/minimised.h"
-#include "strategy/low_fidelity_model.h"
 #include "strategy/operators.h"
 #include "strategy/population.h"
+#include "strategy/source.h"
 
 struct evolution;
 
@@ -41,10 +41,10 @@ struct evolution_settings {
     enum minimised minimise;    /* what scores are of: decides their error */
     const struct genome *seeds; /* proposed right after the default genome; copied */
     int seed_count;
-    /* Predictions for some valid genomes, fastest first; copied. The low-fidelity model of `auto`
-       is fitted to them; other strategies start with the fastest. */
-    const struct predicted *predicted;
-    int predicted_count;
+    /* What is known of other tasks, sealed; copied. The model of `auto` learns from it; other
+       strategies start with the best genomes of the sources. Their order does not matter. */
+    const struct source *sources;
+    int source_count;
     bool no_default; /* the space has no meaningful default genome, so it is not tried first */
 };
 
@@ -109,6 +109,16 @@ void evolution_tell_profile(struct evolution *evolution, const struct genome *ge
    Counters and the hints that hold stay as they were. */
 void evolution_tell_again(struct evolution *evolution, int64_t trial, const struct genome *genome,
                           const struct outcome *outcome);
+
+/* Replaces what the search knows of other tasks (evolution_settings.sources; copied): from the next
+   question on it is as if it had known this from the start. An event of the sequence, to be
+   repeated with the others. */
+void evolution_learn(struct evolution *evolution, const struct source *sources, int source_count);
+
+/* Adds the results so far to a source of a search in `space`, which has the same genes with the
+   same domains, and seals it. */
+void evolution_fill_source(const struct evolution *evolution, const struct space *space,
+                           struct source *source);
 
 /* What is known of a genome: whether it was proposed, and whether it was observed. */
 enum genome_state { GENOME_NEW, GENOME_PROPOSED, GENOME_OBSERVED };

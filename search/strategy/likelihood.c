@@ -11,21 +11,22 @@
 
 enum { ITERATIONS = 8 };
 
-/* Bounds and a normal prior of one parameter. */
-struct prior {
+/* Bounds of a parameter, and the centre and deviation of its normal prior. */
+struct parameter_prior {
     double lower, upper, centre, deviation;
 };
 
-/* Weakly informative: a length scale of about the whole domain (which is 1 long), within a
-   factor of four; a noise that is small beside the signal. */
-static const struct prior scale_prior = {-3, 2.5, 0.6, 1.414};
-static const struct prior noise_prior = {-12, -1, -6, 2.828};
+/* A length scale of about the whole domain, which is 1 long, within a factor of four; a noise that
+   is small beside the signal. */
+static const struct parameter_prior scale_prior = {-3, 2.5, 0.6, 1.414};
+static const struct parameter_prior noise_prior = {-12, -1, -6, 2.828};
 
 static const double jitter =
     1e-6; /* keeps the covariance matrix positive definite despite rounding */
 
 struct likelihood_problem {
     const struct features *features;
+    const struct likelihood_prior *prior;
     const uint8_t *genes;          /* gene-major: genes[gene * count + i] */
     const double *values, *noises; /* variances */
     int count;
@@ -35,13 +36,26 @@ struct likelihood_problem {
     float *gradient_factor;
 };
 
-static const struct prior *prior_of(const struct features *features, int parameter) {
-    return parameter < features->count ? &scale_prior : &noise_prior;
+void likelihood_prior_init(struct likelihood_prior *prior) {
+    for (int f = 0; f < FEATURES_MAX; f++)
+        prior->centres[f] = scale_prior.centre;
+    prior->deviation = scale_prior.deviation;
 }
 
-void likelihood_prior(const struct features *features, double *parameters) {
+static struct parameter_prior prior_of(const struct features *features,
+                                       const struct likelihood_prior *prior, int parameter) {
+    struct parameter_prior scale = scale_prior;
+    if (parameter == features->count)
+        return noise_prior;
+    scale.centre = fmin(fmax(prior->centres[parameter], scale.lower), scale.upper);
+    scale.deviation = prior->deviation;
+    return scale;
+}
+
+void likelihood_start(const struct features *features, const struct likelihood_prior *prior,
+                      double *parameters) {
     for (int p = 0; p <= features->count; p++)
-        parameters[p] = prior_of(features, p)->centre;
+        parameters[p] = prior_of(features, prior, p).centre;
 }
 
 static void fill_covariance(const struct likelihood_problem *problem, const double *parameters) {
@@ -114,10 +128,10 @@ static double evaluate_cost(const double *parameters, double *gradient, void *co
         value += log(problem->covariance[(size_t)i * (size_t)count + (size_t)i]);
     }
     for (int p = 0; p <= problem->features->count; p++) {
-        const struct prior *prior = prior_of(problem->features, p);
-        double offset = (parameters[p] - prior->centre) / prior->deviation;
+        const struct parameter_prior prior = prior_of(problem->features, problem->prior, p);
+        double offset = (parameters[p] - prior.centre) / prior.deviation;
         value += 0.5 * offset * offset;
-        gradient[p] = offset / prior->deviation;
+        gradient[p] = offset / prior.deviation;
     }
     double *alpha = xmalloc((size_t)count * sizeof *alpha);
     for (int i = 0; i < count; i++)
@@ -139,12 +153,14 @@ static double evaluate_cost(const double *parameters, double *gradient, void *co
 }
 
 static void likelihood_problem_init(struct likelihood_problem *problem,
-                                    const struct features *features, const struct genome *genomes,
-                                    const double *values, const double *noises, int count,
-                                    double signal_variance) {
+                                    const struct features *features,
+                                    const struct likelihood_prior *prior,
+                                    const struct genome *genomes, const double *values,
+                                    const double *noises, int count, double signal_variance) {
     size_t square = (size_t)count * (size_t)count;
     uint8_t *genes = xmalloc(GENES_MAX * (size_t)count);
     *problem = (struct likelihood_problem){.features = features,
+                                           .prior = prior,
                                            .genes = genes,
                                            .values = values,
                                            .noises = noises,
@@ -169,26 +185,29 @@ static void likelihood_problem_release(struct likelihood_problem *problem) {
     free(problem->gradient_factor);
 }
 
-double likelihood_cost(const struct features *features, const struct genome *genomes,
-                       const double *values, const double *noises, int count,
-                       double signal_variance, const double *parameters, double *gradient) {
+double likelihood_cost(const struct features *features, const struct likelihood_prior *prior,
+                       const struct genome *genomes, const double *values, const double *noises,
+                       int count, double signal_variance, const double *parameters,
+                       double *gradient) {
     struct likelihood_problem problem;
-    likelihood_problem_init(&problem, features, genomes, values, noises, count, signal_variance);
+    likelihood_problem_init(&problem, features, prior, genomes, values, noises, count,
+                            signal_variance);
     double value = evaluate_cost(parameters, gradient, &problem);
     likelihood_problem_release(&problem);
     return value;
 }
 
-double likelihood_fit(const struct features *features, const struct genome *genomes,
-                      const double *values, const double *noises, int count, double signal_variance,
-                      double *parameters) {
+double likelihood_fit(const struct features *features, const struct likelihood_prior *prior,
+                      const struct genome *genomes, const double *values, const double *noises,
+                      int count, double signal_variance, double *parameters) {
     struct likelihood_problem problem;
     double lower[FEATURES_MAX + 1], upper[FEATURES_MAX + 1];
     for (int p = 0; p <= features->count; p++) {
-        lower[p] = prior_of(features, p)->lower;
-        upper[p] = prior_of(features, p)->upper;
+        lower[p] = prior_of(features, prior, p).lower;
+        upper[p] = prior_of(features, prior, p).upper;
     }
-    likelihood_problem_init(&problem, features, genomes, values, noises, count, signal_variance);
+    likelihood_problem_init(&problem, features, prior, genomes, values, noises, count,
+                            signal_variance);
     minimise(features->count + 1, parameters, lower, upper, ITERATIONS, evaluate_cost, &problem);
     likelihood_problem_release(&problem);
     return problem.fitted_signal;

@@ -13,6 +13,7 @@
 #include "strategy/evolution.h"
 #include "strategy/history.h"
 #include "strategy/population.h"
+#include "strategy/source_set.h"
 
 struct strategy {
     const char *name, *about;
@@ -41,10 +42,8 @@ struct evolution {
     struct random random; /* reseeded for each ask */
     double exploration;
     enum minimised minimise;
-    struct predicted *predicted; /* copied from the settings */
-    int predicted_count;
-    struct hash predicted_hash;
-    struct low_fidelity_model *low_fidelity; /* fitted to `predicted`; NULL without predictions */
+    struct source_set *sources; /* NULL: nothing is known of other tasks */
+    struct hash sources_hash;   /* of those that the search began with; zeros without */
     struct population population;
     struct history history;
     struct hash history_hash; /* sum of the entries' hashes, maintained by evolution.c */
@@ -61,7 +60,7 @@ struct evolution {
     void *state;
 };
 
-enum { START_ANY = 1 << 30, EVOENGINEER_START = 16, PREDICTED_START = 4 };
+enum { START_ANY = 1 << 30, EVOENGINEER_START = 16, SOURCES_START = 4 };
 
 /* The strategies' functions, for the table. */
 bool bayes_propose(struct evolution *evolution, struct proposal *proposal);

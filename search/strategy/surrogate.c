@@ -14,6 +14,7 @@
 enum { BLOCK = 512 }; /* candidates per block, so that the working set stays in cache */
 
 static const double jitter = 1e-6;
+static const double learned_deviation = 0.7; /* of log length scales that others have learned */
 
 /* With L the Cholesky factor of the rows' covariance matrix and k the covariances of a candidate
    with the rows, the *projection* of the candidate is L^-1 k. Its dot product with L^-1 values
@@ -22,6 +23,7 @@ static const double jitter = 1e-6;
 struct surrogate {
     const struct space *space;
     struct features features;
+    struct likelihood_prior prior;
     double parameters[FEATURES_MAX + 1];
     float weights[FEATURES_MAX]; /* of the squared distances, by feature */
     double noise,
@@ -52,6 +54,7 @@ struct surrogate *surrogate_new(const struct space *space) {
     struct surrogate *surrogate = xcalloc(1, sizeof *surrogate);
     surrogate->space = space;
     features_init(&surrogate->features, space);
+    likelihood_prior_init(&surrogate->prior);
     surrogate->row_genes = xcalloc((size_t)GENES_MAX * ROWS_MAX, 1);
     surrogate->rows = xcalloc(ROWS_MAX, sizeof *surrogate->rows);
     surrogate->factor = xcalloc((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
@@ -87,9 +90,25 @@ void surrogate_clear(struct surrogate *surrogate) {
 
 void surrogate_reset(struct surrogate *surrogate) {
     surrogate_clear(surrogate);
-    likelihood_prior(&surrogate->features, surrogate->parameters);
+    likelihood_start(&surrogate->features, &surrogate->prior, surrogate->parameters);
     surrogate->signal_variance = 1;
     apply_parameters(surrogate);
+}
+
+void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate *const *others,
+                            int count) {
+    for (int f = 0; f < surrogate->features.count && count > 0; f++) {
+        surrogate->prior.centres[f] = 0;
+        for (int i = 0; i < count; i++)
+            surrogate->prior.centres[f] += others[i]->parameters[f] / count;
+    }
+    surrogate->prior.deviation = count > 0 ? learned_deviation : surrogate->prior.deviation;
+    surrogate_reset(surrogate);
+}
+
+void surrogate_forget_scales(struct surrogate *surrogate) {
+    likelihood_prior_init(&surrogate->prior);
+    surrogate_reset(surrogate);
 }
 
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
@@ -97,8 +116,9 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
     if (count > FIT_MAX)
         BUG("a fit to %d values", count);
     surrogate_clear(surrogate);
-    double signal_variance = likelihood_fit(&surrogate->features, genomes, values, noises, count,
-                                            surrogate->signal_variance, surrogate->parameters);
+    double signal_variance =
+        likelihood_fit(&surrogate->features, &surrogate->prior, genomes, values, noises, count,
+                       surrogate->signal_variance, surrogate->parameters);
     surrogate->signal_variance =
         fmax(1, signal_variance); /* with values that are all noise it would shrink without end */
     apply_parameters(surrogate);
@@ -210,20 +230,25 @@ bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *g
     return true;
 }
 
+void surrogate_whiten(const struct surrogate *surrogate, const double *values, double *whitened) {
+    for (int row = 0; row < surrogate->row_count; row++) {
+        const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
+        /* 0: exactly the mean that the previous rows predict */
+        whitened[row] = isnan(values[row])
+                            ? 0
+                            : (values[row] - cholesky_dot(factor, whitened, row)) / factor[row];
+    }
+}
+
 void surrogate_condition(struct surrogate *surrogate, const double *values) {
     double whitened[ROWS_MAX], square = 0;
     int known = 0, candidates = surrogate->candidate_count;
     project_new_candidates(surrogate);
     memset(surrogate->means, 0, (size_t)candidates * sizeof *surrogate->means);
+    surrogate_whiten(surrogate, values, whitened);
     for (int row = 0; row < surrogate->row_count; row++) {
-        const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
-        /* 0: exactly the mean that the previous rows predict */
-        whitened[row] = 0;
-        if (isnan(values[row]))
-            continue;
-        whitened[row] = (values[row] - cholesky_dot(factor, whitened, row)) / factor[row];
         square += whitened[row] * whitened[row];
-        known++;
+        known += !isnan(values[row]);
     }
     for (int row = 0; row < surrogate->row_count; row++) {
         const float *projections = surrogate->projections + (size_t)row * CANDIDATES_MAX;

@@ -48,6 +48,14 @@ void surrogate_reset(struct surrogate *surrogate);
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
                    const double *noises, int count);
 
+/* Centres the priors of the length scales at the means of those that other surrogates of the same
+   genes were fitted to, instead of at the length of a domain, and resets the surrogate. */
+void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate *const *others,
+                            int count);
+
+/* The priors of a new surrogate again; also resets it. */
+void surrogate_forget_scales(struct surrogate *surrogate);
+
 /* Removes rows and candidates. */
 void surrogate_clear(struct surrogate *surrogate);
 
@@ -58,6 +66,10 @@ bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *g
 /* Conditions the process on the rows' values, NAN for rows without one, and computes the
    posterior at the candidates. Values must have a mean of about 0. */
 void surrogate_condition(struct surrogate *surrogate, const double *values);
+
+/* Multiplies values of the rows by the inverse of the Cholesky factor of their covariance: in
+   `whitened` they are independent, with one variance. Rows whose value is NAN get 0. */
+void surrogate_whiten(const struct surrogate *surrogate, const double *values, double *whitened);
 
 int surrogate_row_count(const struct surrogate *surrogate);
 int surrogate_candidate_count(const struct surrogate *surrogate);

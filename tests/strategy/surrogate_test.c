@@ -87,33 +87,36 @@ static void gradients_are_those_of_the_cost(void **state) {
     double ignored[FEATURES_MAX + 1];
     random_seed(&random, 52, 0);
     features_init(&features, space);
+    struct likelihood_prior prior;
+    likelihood_prior_init(&prior);
     draw(space, &random, genomes, values, COUNT);
     for (int i = 0; i < COUNT; i++)
         noises[i] = i % 3 == 0 ? 0 : 0.2 * random_uniform(&random);
     for (int round = 0; round < 5; round++) {
-        likelihood_prior(&features, parameters);
+        likelihood_start(&features, &prior, parameters);
         for (int p = 0; p <= features.count; p++)
             parameters[p] += random_uniform(&random) - 0.5;
-        likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, gradient);
+        likelihood_cost(&features, &prior, genomes, values, noises, COUNT, 2, parameters, gradient);
         for (int p = 0; p <= features.count; p++) {
             const double h = 1e-2; /* the covariance is computed in floats */
             double at = parameters[p];
             parameters[p] = at + h;
-            double above =
-                likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored);
+            double above = likelihood_cost(&features, &prior, genomes, values, noises, COUNT, 2,
+                                           parameters, ignored);
             parameters[p] = at - h;
-            double below =
-                likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored);
+            double below = likelihood_cost(&features, &prior, genomes, values, noises, COUNT, 2,
+                                           parameters, ignored);
             parameters[p] = at;
             assert_float_equal(gradient[p], (above - below) / (2 * h),
                                0.02 * fmax(1, fabs(gradient[p])));
         }
     }
     double before =
-        likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored);
-    assert_true(likelihood_fit(&features, genomes, values, noises, COUNT, 2, parameters) > 0);
-    assert_true(likelihood_cost(&features, genomes, values, noises, COUNT, 2, parameters, ignored) <
-                before);
+        likelihood_cost(&features, &prior, genomes, values, noises, COUNT, 2, parameters, ignored);
+    assert_true(likelihood_fit(&features, &prior, genomes, values, noises, COUNT, 2, parameters) >
+                0);
+    assert_true(likelihood_cost(&features, &prior, genomes, values, noises, COUNT, 2, parameters,
+                                ignored) < before);
     features_release(&features);
     space_free(space);
 }

@@ -1,0 +1,353 @@
+#include "strategy/task_model.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "strategy/candidate_pool.h"
+#include "strategy/history.h"
+#include "strategy/output_transform.h"
+#include "strategy/surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STREAM = 0x7461736b,
+    ELITES = 8,            /* of all sources, whose neighbours are candidates */
+    BEST_OF_A_SOURCE = 40, /* candidates */
+};
+
+static const double interval_deviations = 2;
+
+struct model_row {
+    int source, row;
+    double value;
+};
+
+struct task_model {
+    const struct space *space;
+    const struct source *sources;
+    const struct task *tasks;
+    int count;
+    struct task target;
+    struct space *joint; /* the genes, then the features that vary, as genes of real numbers */
+    int feature_of[GENES_MAX]; /* by gene of `joint`: its feature; -1: a gene of the space */
+    struct surrogate *surrogate;
+    struct model_row rows[ROWS_MAX];
+    int row_count;
+    double mean, deviation; /* of the rows' values */
+    struct history failed;  /* genomes that failed somewhere */
+};
+
+/* ---- the space of genes and features ---- */
+
+static void add_gene(struct space *joint, const struct space *space, const struct gene *gene) {
+    struct error error = {0};
+    const char *labels[DOMAIN_MAX];
+    int status;
+    for (int i = 0; i < gene->count && !gene->ordered; i++)
+        labels[i] = space->symbols.labels[gene->values[i]];
+    if (gene->real)
+        status = space_add_reals(joint, gene->name, "", gene->reals, gene->count, 0, NULL, &error);
+    else if (gene->ordered)
+        status =
+            space_add_integers(joint, gene->name, "", gene->values, gene->count, 0, NULL, &error);
+    else
+        status = space_add_labels(joint, gene->name, "", labels, gene->count, 0, NULL, &error);
+    if (status < 0)
+        BUG("gene %s of a sealed space: %s", gene->name, error.text);
+}
+
+static int compare_numbers(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* The distinct values of a feature, in order. */
+static int feature_domain(const struct task_model *model, int feature,
+                          double values[SOURCES_MAX + 1]) {
+    int count = 0;
+    for (int s = 0; s <= model->count; s++)
+        values[s] = (s < model->count ? &model->tasks[s] : &model->target)->features[feature];
+    qsort(values, (size_t)model->count + 1, sizeof *values, compare_numbers);
+    for (int s = 0; s <= model->count; s++)
+        if (count == 0 || values[s] > values[count - 1])
+            values[count++] = values[s];
+    return count;
+}
+
+static void make_joint_space(struct task_model *model) {
+    struct error error = {0};
+    model->joint = space_new();
+    for (int g = 0; g < model->space->gene_count; g++) {
+        add_gene(model->joint, model->space, &model->space->genes[g]);
+        model->feature_of[g] = -1;
+    }
+    for (int f = 0; f < TASK_FEATURES_MAX && model->joint->gene_count < GENES_MAX; f++) {
+        double values[SOURCES_MAX + 1];
+        char name[NAME_SIZE];
+        const int count = feature_domain(model, f, values);
+        if (count < 2)
+            continue;
+        snprintf(name, sizeof name, "task_feature_%d", f);
+        model->feature_of[model->joint->gene_count] = f;
+        if (space_add_reals(model->joint, name, "", values, count, 0, NULL, &error) < 0)
+            BUG("feature %d: %s", f, error.text);
+    }
+    if (space_seal(model->joint, &error) < 0)
+        BUG("%s", error.text);
+}
+
+/* A genome at a task, as a genome of the joint space. */
+static struct genome place_genome(const struct task_model *model, const struct genome *genome,
+                                  const struct task *task) {
+    struct genome placed = *genome;
+    for (int g = model->space->gene_count; g < model->joint->gene_count; g++) {
+        const struct gene *gene = &model->joint->genes[g];
+        for (int i = 0; i < gene->count; i++)
+            if (gene->reals[i] == task->features[model->feature_of[g]])
+                placed.value[g] = (uint8_t)i;
+    }
+    return placed;
+}
+
+/* ---- rows ---- */
+
+static int count_ok(const struct source *source) {
+    int count = 0;
+    while (count < source->row_count && isfinite(source->rows[count].us))
+        count++;
+    return count;
+}
+
+/* Adds `most` rows of a source: the fastest for one half, random others for the rest. */
+static void add_rows(struct task_model *model, int s, int most, struct random *random) {
+    const struct source *source = &model->sources[s];
+    const int ok = count_ok(source), fastest = ok <= most ? ok : most / 2;
+    double *us = xcalloc((size_t)ok, sizeof *us);
+    int kept = 0;
+    for (int i = 0; i < ok; i++)
+        us[i] = source->rows[i].us;
+    const struct output_transform transform = output_transform_fit(us, ok);
+    for (int i = 0; i < ok; i++) {
+        if (i >= fastest && random_below(random, (uint64_t)(ok - i)) >= (uint64_t)(most - kept))
+            continue;
+        const double value = transform.mean +
+                             transform.deviation * output_transform_apply(&transform, us[i]) -
+                             log(model->tasks[s].scale_us);
+        model->rows[model->row_count++] = (struct model_row){s, i, value};
+        kept++;
+    }
+    free(us);
+    for (int i = ok; i < source->row_count; i++)
+        if (history_find(&model->failed, &source->rows[i].genome) == NULL)
+            history_add(&model->failed, &source->rows[i].genome, OPERATOR_SEED);
+}
+
+static const struct source_row *source_row_of(const struct task_model *model, int row) {
+    const struct model_row *at = &model->rows[row];
+    return &model->sources[at->source].rows[at->row];
+}
+
+static void standardise(struct task_model *model) {
+    double square = 0;
+    for (int i = 0; i < model->row_count; i++)
+        model->mean += model->rows[i].value / model->row_count;
+    for (int i = 0; i < model->row_count; i++)
+        square += pow(model->rows[i].value - model->mean, 2) / model->row_count;
+    model->deviation = sqrt(square) + 1e-9;
+}
+
+/* Every n-th row, so that each source has its part in the fit. */
+static void fit_surrogate(struct task_model *model) {
+    struct genome *genomes = xcalloc(ROWS_MAX, sizeof *genomes);
+    double *values = xcalloc(ROWS_MAX, sizeof *values), *noises = xcalloc(ROWS_MAX, sizeof *noises);
+    const int step = (model->row_count + FIT_MAX - 1) / FIT_MAX;
+    int fitted = 0;
+    for (int i = 0; i < model->row_count; i += step, fitted++) {
+        const struct model_row *row = &model->rows[i];
+        genomes[fitted] =
+            place_genome(model, &source_row_of(model, i)->genome, &model->tasks[row->source]);
+        values[fitted] = (row->value - model->mean) / model->deviation;
+    }
+    surrogate_fit(model->surrogate, genomes, values, noises, fitted);
+    free(genomes);
+    free(values);
+    free(noises);
+}
+
+struct task_model *task_model_new(const struct space *space, const struct source *sources,
+                                  const struct task *tasks, int count, const struct task *target) {
+    struct task_model *model = xcalloc(1, sizeof *model);
+    struct random random;
+    if (count < 1 || count > SOURCES_MAX)
+        BUG("a model of %d sources", count);
+    *model = (struct task_model){
+        .space = space, .sources = sources, .tasks = tasks, .count = count, .target = *target};
+    random_seed(&random, 1, STREAM);
+    make_joint_space(model);
+    for (int s = 0; s < count; s++)
+        add_rows(model, s, ROWS_MAX / count, &random);
+    standardise(model);
+    model->surrogate = surrogate_new(model->joint);
+    fit_surrogate(model);
+    return model;
+}
+
+void task_model_free(struct task_model *model) {
+    if (model == NULL)
+        return;
+    surrogate_free(model->surrogate);
+    space_free(model->joint);
+    history_release(&model->failed);
+    free(model);
+}
+
+/* ---- the suggestion ---- */
+
+static void add_candidates(struct task_model *model, uint64_t seed) {
+    struct candidate_pool *pool = candidate_pool_new(model->space);
+    const struct uniform_draws draws = {.seed = seed, .stream = STREAM};
+    struct genome elites[ELITES] = {0};
+    struct random random;
+    int elite_count = 0;
+    random_seed(&random, seed, STREAM);
+    for (int rank = 0; rank < ELITES; rank++)
+        for (int s = 0; s < model->count && elite_count < ELITES; s++)
+            if (rank < count_ok(&model->sources[s]) &&
+                space_check(model->space, &model->sources[s].rows[rank].genome, NULL))
+                elites[elite_count++] = model->sources[s].rows[rank].genome;
+    candidate_pool_refill(pool, &random, &draws, elites, elite_count);
+    for (int s = 0; s < model->count; s++)
+        for (int rank = 0; rank < BEST_OF_A_SOURCE && rank < count_ok(&model->sources[s]); rank++)
+            if (space_check(model->space, &model->sources[s].rows[rank].genome, NULL))
+                candidate_pool_add(pool, &model->sources[s].rows[rank].genome);
+    for (int i = 0; i < candidate_pool_count(pool); i++) {
+        const struct genome *genome = candidate_pool_genome(pool, i);
+        if (history_find(&model->failed, genome) != NULL || i == CANDIDATES_MAX - 1)
+            continue; /* the last place is explain_by_trials's */
+        const struct genome placed = place_genome(model, genome, &model->target);
+        surrogate_add_candidate(model->surrogate, &placed);
+    }
+    candidate_pool_free(pool);
+}
+
+static void condition(struct task_model *model) {
+    double *values = xcalloc(ROWS_MAX, sizeof *values);
+    for (int i = 0; i < model->row_count; i++)
+        values[i] = (model->rows[i].value - model->mean) / model->deviation;
+    surrogate_condition(model->surrogate, values);
+    free(values);
+}
+
+static int choose_candidate(const struct task_model *model) {
+    const float *means = surrogate_means(model->surrogate);
+    int chosen = -1;
+    for (int i = 0; i < surrogate_candidate_count(model->surrogate); i++)
+        if (chosen < 0 || means[i] < means[chosen])
+            chosen = i;
+    return chosen;
+}
+
+/* Adds a trial to the most correlated ones; a source has one of them while others have none. */
+static void add_near(struct suggestion *suggestion, const struct near_trial *trial) {
+    struct near_trial *nearest = suggestion->nearest;
+    int at = suggestion->near_count;
+    for (int i = 0; i < suggestion->near_count; i++)
+        if (nearest[i].source == trial->source) {
+            if (nearest[i].correlation >= trial->correlation)
+                return;
+            memmove(&nearest[i], &nearest[i + 1],
+                    (size_t)(suggestion->near_count - i - 1) * sizeof *nearest);
+            at = --suggestion->near_count;
+        }
+    if (at == SUGGESTION_NEAREST && nearest[at - 1].correlation >= trial->correlation)
+        return;
+    for (at = at == SUGGESTION_NEAREST ? at - 1 : at;
+         at > 0 && nearest[at - 1].correlation < trial->correlation; at--)
+        nearest[at] = nearest[at - 1];
+    nearest[at] = *trial;
+    if (suggestion->near_count < SUGGESTION_NEAREST)
+        suggestion->near_count++;
+}
+
+/* What the prediction rests on. The suggestion is the last candidate. */
+static void explain_by_trials(struct task_model *model, struct suggestion *suggestion) {
+    const int last = surrogate_candidate_count(model->surrogate) - 1;
+    double sum = 0;
+    for (int i = 0; i < model->row_count; i++) {
+        const struct source_row *row = source_row_of(model, i);
+        const int source = model->rows[i].source;
+        const struct genome placed = place_genome(model, &row->genome, &model->tasks[source]);
+        float correlation;
+        surrogate_correlations(model->surrogate, &placed, last, &correlation);
+        suggestion->shares[source] += correlation;
+        sum += correlation;
+        add_near(suggestion, &(struct near_trial){source, row->genome, row->us, correlation});
+    }
+    for (int s = 0; s < model->count && sum > 0; s++)
+        suggestion->shares[s] /= sum;
+}
+
+static double predict_log(const struct task_model *model, const struct genome *genome) {
+    const struct genome placed = place_genome(model, genome, &model->target);
+    return model->mean + model->deviation * surrogate_predict(model->surrogate, &placed);
+}
+
+static void add_gene_cost(struct suggestion *suggestion, struct deciding_gene cost) {
+    int at = suggestion->gene_count;
+    if (at == SUGGESTION_GENES && suggestion->genes[--at].ratio >= cost.ratio)
+        return;
+    for (; at > 0 && suggestion->genes[at - 1].ratio < cost.ratio; at--)
+        suggestion->genes[at] = suggestion->genes[at - 1];
+    suggestion->genes[at] = cost;
+    if (suggestion->gene_count < SUGGESTION_GENES)
+        suggestion->gene_count++;
+}
+
+static void explain_by_genes(const struct task_model *model, struct suggestion *suggestion) {
+    const double base = predict_log(model, &suggestion->genome);
+    for (int g = 0; g < model->space->gene_count; g++) {
+        struct deciding_gene best = {.gene = g, .ratio = INFINITY};
+        for (int v = 0; v < model->space->genes[g].count; v++) {
+            struct genome other = suggestion->genome;
+            other.value[g] = (uint8_t)v;
+            genome_canonicalise(&other, model->space);
+            if (genome_equal(&other, &suggestion->genome) || other.value[g] != v ||
+                !space_check(model->space, &other, NULL))
+                continue;
+            const double ratio = exp(predict_log(model, &other) - base);
+            if (ratio < best.ratio)
+                best = (struct deciding_gene){g, v, ratio};
+        }
+        if (isfinite(best.ratio) && best.ratio > 1)
+            add_gene_cost(suggestion, best);
+    }
+}
+
+bool task_model_suggest(struct task_model *model, uint64_t seed, struct suggestion *suggestion) {
+    *suggestion = (struct suggestion){0};
+    surrogate_clear(model->surrogate);
+    for (int i = 0; i < model->row_count; i++) {
+        const struct genome placed = place_genome(model, &source_row_of(model, i)->genome,
+                                                  &model->tasks[model->rows[i].source]);
+        surrogate_add_row(model->surrogate, &placed, 0);
+    }
+    add_candidates(model, seed);
+    condition(model);
+    const int chosen = choose_candidate(model);
+    if (chosen < 0)
+        return false;
+    const struct genome placed = *surrogate_candidate(model->surrogate, chosen);
+    memcpy(suggestion->genome.value, placed.value, (size_t)model->space->gene_count);
+    const double mean = model->mean + model->deviation * surrogate_means(model->surrogate)[chosen];
+    const double deviation = model->deviation * sqrt(surrogate_variances(model->surrogate)[chosen]);
+    suggestion->us = model->target.scale_us * exp(mean);
+    suggestion->low_us = suggestion->us * exp(-interval_deviations * deviation);
+    suggestion->high_us = suggestion->us * exp(interval_deviations * deviation);
+    explain_by_genes(model, suggestion);
+    surrogate_add_candidate(model->surrogate, &placed);
+    explain_by_trials(model, suggestion);
+    return true;
+}
