@@ -3,7 +3,7 @@
 . "$ROOT"/tests/cli/tell
 cat >cases.json <<'JSON'
 { "template": "softmax_rows", "objective": "per_case", "cases": [ { "ROWS": 4, "COLS": 40 }, { "ROWS": 4, "COLS": 48 } ],
-  "device": "emulated:sm_89" }
+  "search": { "share_goals": true }, "device": "emulated:sm_89" }
 JSON
 "$EVOTILE" run cases.json --trials 21 --seed 1 --out run 2>/dev/null
 tell resume run --trials 26 | sed '/champion/d; /\/s/d'
