@@ -1,5 +1,5 @@
 /*
- * many: tries 24 different random genomes of a template, spread over its sets, each
+ * many: tries 16 different random genomes of a template, spread over its sets, each
  * compiled to PTX only and run once at each shape of its set and at the template's probe cases;
  * with EVOTILE_LONG=1, as `make check-long` sets it, 200. All genomes share a shape's inputs,
  * reference outputs and error bounds (from the plain kernel's errors, or the output's own), so a
@@ -25,7 +25,7 @@
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
 enum { MANY_GENOMES = 10, MANY_GENOMES_LONG = 20 };
 #else
-enum { MANY_GENOMES = 24, MANY_GENOMES_LONG = 200 };
+enum { MANY_GENOMES = 16, MANY_GENOMES_LONG = 200 };
 #endif
 enum { MANY_GENOMES_MAX = 500 };
 enum { SHAPES_MAX = 16, MANY_OPTIONS_MAX = 16 };
