@@ -19,7 +19,6 @@ more than %d cases	the same
 %s does not record its device: start a new run	the same
 trial %lld of %s cannot be replayed: the run was made by another version of evotile; its results can be read, but start a new run	the same
 %s is inconsistent: replaying its events does not give the state of its last checkpoint; it was edited, or made by another version of evotile	the same
-the stored predictions are damaged: %.60s	the same; tests/session/predict_start_test.c damages it
 %s was measured on %s, but the device file of its architecture is for %s: add one to configs/devices	needs a run that was measured on a GPU
 %s has no readable config.json: restore it from a copy	the same
 the genome "%.200s" cannot be read: the run is damaged	needs a run.db that was edited by hand

@@ -30,3 +30,9 @@ echo 'int64 = None' >one/torch.py
 sed -i 's/_ceil_div/_floor_div/' one/one.py
 echo '#' >>one/CMakeLists.txt
 tell replay one
+
+# A wheel is built by make, in the exported folder, which stays.
+mkdir failing && printf '#!/bin/sh\nexit 2\n' >failing/make && chmod +x failing/make
+PATH=$PWD/failing:$PATH tell export r89 --with torch --wheel --out wheel
+ls wheel | grep -c .
+PATH=$PWD/nothing tell export r89 --with torch --wheel --out other

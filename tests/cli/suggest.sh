@@ -27,3 +27,9 @@ mkdir empty
 tell suggest cases.json --learn-from empty
 sed 's/softmax_rows/rms_norm/; s/"cases".*/"cases": [ { "ROWS": 8, "COLS": 64 } ],/' cases.json >other.json
 tell suggest other.json
+sed 's/"objective"/"genes": { "THREADS": [32], "ROW_THREADS": [128] }, "objective"/' cases.json >none.json
+tell suggest none.json
+mkdir broken && cp -r "$ROOT"/templates/softmax_rows "$ROOT"/templates/lib broken
+sed -i 's/__global__/__global_/' broken/softmax_rows/kernel.cu
+"$EVOTILE" run cases.json --templates broken --trials 2 --out failed >/dev/null 2>&1
+tell suggest cases.json --learn-from failed
