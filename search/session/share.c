@@ -15,9 +15,9 @@ enum {
 
 bool session_may_share(const struct session *session) {
     const struct config *config = session->config;
-    return config->share_goals && config->objective == OBJECTIVE_PER_CASE && config->case_count > 1 &&
-           !session->settings.recording && session->settings.place_solutions == NULL &&
-           strcmp(config->strategy, "auto") == 0;
+    return config->share_goals && config->objective == OBJECTIVE_PER_CASE &&
+           config->case_count > 1 && !session->settings.recording &&
+           session->settings.place_solutions == NULL && strcmp(config->strategy, "auto") == 0;
 }
 
 /* Another goal, and how far it is. */

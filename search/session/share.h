@@ -14,7 +14,8 @@
 #include "session/session.h"
 
 /* Whether the goals of a new run share: its config says so, there are more than one, each with
-   cases of its own, and the strategy learns. The run stores it, because goals of earlier versions' runs do not. */
+   cases of its own, and the strategy learns. The run stores it, because goals of earlier versions'
+   runs do not. */
 bool session_may_share(const struct session *session);
 
 /* Does nothing unless the run's goals share. Fails only if the stored sources are damaged. */
