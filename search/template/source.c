@@ -346,15 +346,24 @@ static bool is_data(const struct template *template, const char *name) {
     return data;
 }
 
+static bool is_named(const struct baseline_command *command, const char *path) {
+    for (int i = 0; i < command->count; i++)
+        if (strcmp(path, command->words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_in(const char *name, const char *end) {
+    size_t length = strlen(name), tail = strlen(end);
+    return length > tail && strcmp(name + length - tail, end) == 0;
+}
+
 /* Prose, the baseline's program and what calls are cases do not affect candidates and are not
-   hashed. */
+   hashed. A source or a reference is, though a baseline's command may name it. */
 static bool is_not_hashed(const struct template *template, const char *path, const char *name) {
-    size_t length = strlen(name);
-    bool beside = (length > 3 && strcmp(name + length - 3, ".md") == 0) ||
-                  (strcmp(name, CALLS_FILE) == 0 && !is_data(template, name));
-    for (int i = 0; i < template->baseline.count; i++)
-        beside = beside || strcmp(path, template->baseline.words[i]) == 0;
-    return beside;
+    return ends_in(name, ".md") || (strcmp(name, CALLS_FILE) == 0 && !is_data(template, name)) ||
+           (ends_in(name, ".py") && !is_data(template, name) &&
+            is_named(&template->baseline, path) && !is_named(&template->reference_program, path));
 }
 
 static int hash_folder(const struct template *template, struct hasher *hasher, const char *folder,

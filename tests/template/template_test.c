@@ -485,7 +485,8 @@ static char with_baseline[sizeof example_json + 128];
 static void any_byte_changes_the_hash(void **state) {
     (void)state;
     snprintf(with_baseline, sizeof with_baseline,
-             "{ \"baseline\": { \"command\": [\"python3\", \"lib/times.py\", \"baseline.py\"] },%s",
+             "{ \"baseline\": { \"command\": [\"python3\", \"lib/times.py\", \"baseline.py\", "
+             "\"kernel.cu\", \"lib/b.cuh\"] },%s",
              strchr(example_json, '{') + 1);
     static const struct {
         const char *name, *text;
@@ -501,6 +502,8 @@ static void any_byte_changes_the_hash(void **state) {
         {"example/template.json", with_baseline, true},
         {"example/baseline.py", "what we are compared with", false},
         {"lib/times.py", "how it is timed", false},
+        {"example/kernel.cu", "// named by the command", true},
+        {"lib/b.cuh", "// named, too", true},
         {"example/other.py", "", true},
     };
     struct hash before = hash_now();
