@@ -60,7 +60,7 @@ bool type_is_float(enum type type);
 /* "f32" -> TYPE_F32; TYPE_NONE if the text names no type. */
 enum type type_parse(const char *text, int length);
 
-enum space {
+enum state_space {
     SPACE_REGISTER,
     SPACE_GENERIC,
     SPACE_GLOBAL,
@@ -100,7 +100,7 @@ struct operand {
 
 /* A variable or a register range. */
 struct variable {
-    enum space space;
+    enum state_space space;
     enum type type;
     int name;
     int vector;         /* 1, 2 or 4 */

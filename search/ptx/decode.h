@@ -42,12 +42,12 @@ struct constant_slot {
 /* What a name is bound to in a scope. */
 struct binding {
     enum binding_kind kind;
-    int name, scope, next; /* next: the next binding of the same name, or -1 */
-    uint32_t place;        /* REGISTER */
-    int bytes;             /* REGISTER: 0 for a predicate */
-    enum space space;      /* VARIABLE */
-    uint64_t offset;       /* address within the space */
-    bool in_frame;         /* of a routine: relative to its stack frame */
+    int name, scope, next;  /* next: the next binding of the same name, or -1 */
+    uint32_t place;         /* REGISTER */
+    int bytes;              /* REGISTER: 0 for a predicate */
+    enum state_space space; /* VARIABLE */
+    uint64_t offset;        /* address within the space */
+    bool in_frame;          /* of a routine: relative to its stack frame */
     const struct variable *variable;
     const struct statement *targets; /* TARGETS */
 };
@@ -159,7 +159,7 @@ void take_modifiers_with_prefix(struct decoder *decoder, const char *prefix);
 /* Takes the next type; TYPE_NONE if there is none. */
 enum type take_type(struct decoder *decoder);
 /* Takes a state space, .shared, .global ...; returns `otherwise` if none is given. */
-enum space take_space(struct decoder *decoder, enum space otherwise);
+enum state_space take_space(struct decoder *decoder, enum state_space otherwise);
 /* Takes .rn .rz .rm .rp and .ftz; FLOAT_NEAREST without them. */
 uint8_t take_float_mode(struct decoder *decoder);
 /* Takes the remaining parts and returns them joined to the opcode: mul.wide. */

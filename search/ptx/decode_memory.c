@@ -2,7 +2,7 @@
 #include "ptx/execute.h"
 #include "ptx/opcodes.h"
 
-static uint64_t window_base(enum space space) {
+static uint64_t window_base(enum state_space space) {
     switch (space) {
     case SPACE_SHARED:
     case SPACE_CLUSTER:

@@ -43,10 +43,10 @@ enum type take_type(struct decoder *decoder) {
     return TYPE_NONE;
 }
 
-enum space take_space(struct decoder *decoder, enum space otherwise) {
+enum state_space take_space(struct decoder *decoder, enum state_space otherwise) {
     static const struct {
         const char *word;
-        enum space space;
+        enum state_space space;
     } spaces[] = {{"global", SPACE_GLOBAL},      {"shared", SPACE_SHARED},
                   {"shared::cta", SPACE_SHARED}, {"shared::cluster", SPACE_CLUSTER},
                   {"const", SPACE_CONST},        {"local", SPACE_LOCAL},

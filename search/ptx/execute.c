@@ -251,7 +251,7 @@ static bool is_const_address(const struct ptx_module *module, uint64_t address) 
 }
 
 /* A block's own shared memory also belongs to the cluster's window. */
-static bool is_in_space(const struct ptx_module *module, uint64_t address, enum space space,
+static bool is_in_space(const struct ptx_module *module, uint64_t address, enum state_space space,
                         unsigned rank) {
     uint64_t block = (address - SHARED_WINDOW) / RANK_STRIDE;
     if (space == SPACE_CLUSTER || space == SPACE_SHARED)

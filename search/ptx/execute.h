@@ -113,8 +113,8 @@ enum action translate_lanes(struct warp *warp, const struct instruction *instruc
                             int bytes, bool is_store, uint8_t *pointers[LANES]);
 /* As translate_lanes, for one address. */
 uint8_t *translate_address(struct warp *warp, const struct instruction *instruction,
-                           enum space space, int lane, uint64_t address, int bytes, bool is_store,
-                           int *hint);
+                           enum state_space space, int lane, uint64_t address, int bytes,
+                           bool is_store, int *hint);
 
 /* Returns whether an access goes to shared memory; `first` is the host pointer of one of its lanes.
  */
@@ -155,7 +155,7 @@ enum action require_full_warp(struct warp *warp, const struct instruction *instr
 
 /* Resolves a generic address: returns its space and replaces the address by the offset in that
    space. */
-enum space resolve_generic_address(uint64_t *address);
+enum state_space resolve_generic_address(uint64_t *address);
 
 /* The block that owns a shared::cluster address (an offset, or a result of mapa); the address is
    replaced by the offset in that block. NULL if there is no such block or it is not running: then

@@ -13,10 +13,10 @@ static enum action access_fault(struct warp *warp, const struct instruction *ins
                     is_store ? "to" : "from", space, (unsigned long long)address, where);
 }
 
-enum space resolve_generic_address(uint64_t *address) {
+enum state_space resolve_generic_address(uint64_t *address) {
     static const struct {
         uint64_t base;
-        enum space space;
+        enum state_space space;
     } windows[] = {
         {SHARED_WINDOW, SPACE_CLUSTER}, {LOCAL_WINDOW, SPACE_LOCAL}, {PARAM_WINDOW, SPACE_PARAM}};
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
@@ -28,8 +28,8 @@ enum space resolve_generic_address(uint64_t *address) {
 }
 
 uint8_t *translate_address(struct warp *warp, const struct instruction *instruction,
-                           enum space space, int lane, uint64_t address, int bytes, bool is_store,
-                           int *hint) {
+                           enum state_space space, int lane, uint64_t address, int bytes,
+                           bool is_store, int *hint) {
     struct block *block = warp->block;
     uint64_t offset = address, size = 0;
     uint8_t *base = NULL;
@@ -127,8 +127,8 @@ static void lane_addresses(const struct access *access, const void *base, uint32
 
 /* The memory region around an address that is the same for all lanes; false if there is none, or if
    each lane has its own (local memory). */
-static bool find_region(struct block *block, enum space space, uint64_t address, bool is_store,
-                        struct memory_region *region) {
+static bool find_region(struct block *block, enum state_space space, uint64_t address,
+                        bool is_store, struct memory_region *region) {
     uint64_t offset = address;
     const struct block *owner = block;
     if (space == SPACE_GENERIC)
@@ -157,8 +157,9 @@ static bool find_region(struct block *block, enum space space, uint64_t address,
 }
 
 /* Whether the bytes of all lanes are in one region, aligned to `bytes`. */
-static bool translate_region(struct block *block, enum space space, const uint64_t addresses[LANES],
-                             int bytes, bool is_store, uint8_t *pointers[LANES]) {
+static bool translate_region(struct block *block, enum state_space space,
+                             const uint64_t addresses[LANES], int bytes, bool is_store,
+                             uint8_t *pointers[LANES]) {
     struct memory_region region;
     if (!find_region(block, space, addresses[0], is_store, &region) ||
         region.bytes < (uint64_t)bytes)

@@ -125,7 +125,8 @@ void instrument_mbarrier(struct warp *warp, const struct instruction *instructio
                          enum mbarrier_operation operation);
 /* As instrument_async_shared, at an address of any space. */
 void instrument_async_access(struct warp *warp, const struct instruction *instruction,
-                             enum space space, uint64_t address, uint32_t bytes, bool is_store);
+                             enum state_space space, uint64_t address, uint32_t bytes,
+                             bool is_store);
 enum global_operation {
     GLOBAL_LOAD,
     GLOBAL_STORE,

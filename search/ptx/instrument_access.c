@@ -74,7 +74,7 @@ static bool locate_global(struct access_check *check, const struct block *block,
 }
 
 /* Resolves a lane's address; false if it has no shadow. */
-static bool locate_access(struct access_check *check, struct block *block, enum space space,
+static bool locate_access(struct access_check *check, struct block *block, enum state_space space,
                           uint64_t address) {
     if (space == SPACE_GENERIC)
         space = resolve_generic_address(&address);
@@ -442,7 +442,8 @@ void instrument_async_shared(struct warp *warp, const struct instruction *instru
 }
 
 void instrument_async_access(struct warp *warp, const struct instruction *instruction,
-                             enum space space, uint64_t address, uint32_t bytes, bool is_store) {
+                             enum state_space space, uint64_t address, uint32_t bytes,
+                             bool is_store) {
     struct access_check check =
         access_check_of(warp, instruction, is_store ? STORE : LOAD, 0, bytes);
     warp->block->racecheck->clocks.now++;

@@ -126,7 +126,7 @@ int parse_primary_operand(struct parser *parser, struct operand *operand) {
 int parse_space(struct slice word) {
     static const struct {
         const char *word;
-        enum space space;
+        enum state_space space;
     } spaces[] = {{".reg", SPACE_REGISTER},  {".global", SPACE_GLOBAL}, {".const", SPACE_CONST},
                   {".shared", SPACE_SHARED}, {".local", SPACE_LOCAL},   {".param", SPACE_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
@@ -258,7 +258,7 @@ static int parse_declarator(struct parser *parser, struct variable *variable) {
     return 0;
 }
 
-int parse_variables(struct parser *parser, enum space space, bool is_extern,
+int parse_variables(struct parser *parser, enum state_space space, bool is_extern,
                     int (*add)(struct parser *parser, const struct variable *variable)) {
     struct variable variable = {.space = space, .is_extern = is_extern};
     if (parse_variable_type(parser, &variable) < 0)

@@ -50,7 +50,7 @@ int parse_primary_operand(struct parser *parser, struct operand *operand);
 int parse_space(struct slice word);
 /* Parses a declaration such as `.align 4 .b8 name[16] = {...}, ...;` from the token after the state
    space; calls `add` for each variable. */
-int parse_variables(struct parser *parser, enum space space, bool is_extern,
+int parse_variables(struct parser *parser, enum state_space space, bool is_extern,
                     int (*add)(struct parser *parser, const struct variable *variable));
 /* Parses .loc, .file, .pragma and .section, which may occur inside and outside functions. Returns 1
    if there was one, 0 if not, -1 on errors. */

@@ -188,7 +188,7 @@ static int parse_statement(struct parser *parser, int *depth) {
         if (space < 0)
             return parse_fail(parser, "a known directive");
         lexer_next(&parser->lexer);
-        return parse_variables(parser, (enum space)space, false, add_local_variable);
+        return parse_variables(parser, (enum state_space)space, false, add_local_variable);
     }
     if (is_label(parser))
         return parse_label(parser);

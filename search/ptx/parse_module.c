@@ -119,7 +119,7 @@ static int parse_module_item(struct parser *parser) {
     if (space < 0)
         return parse_fail(parser, "a kernel, a function or a variable");
     lexer_next(&parser->lexer);
-    return parse_variables(parser, (enum space)space, is_extern, add_module_variable);
+    return parse_variables(parser, (enum state_space)space, is_extern, add_module_variable);
 }
 
 /* Moves a growable array to the arena, so that arena_free releases everything. */

@@ -76,7 +76,7 @@ enum { DISCARDED_BYTES = 128 }; /* by a lane's discard */
 
 /* A load, store or atomic. The address is base + offset, or offset alone. */
 struct access {
-    enum space space;
+    enum state_space space;
     uint8_t element_bytes; /* in memory */
     uint8_t vector;
     uint8_t register_bytes; /* of the register lanes that hold an element */
@@ -310,7 +310,7 @@ struct instruction {
         } fence;
         uint64_t shift; /* cvta: offset between the windows */
         struct {
-            enum space space;
+            enum state_space space;
         } isspace;
         struct {
             bool is_generic;

@@ -3,7 +3,7 @@
  * made before a page is printed, and helpers that add values to the template's JSON.
  *
  *     add_format(to, "trials", "%d", count);
- *     if (add_table(page, to, "board", leaderboard_table(run->store, goal, 10, error)) < 0)
+ *     if (add_table(page, to, "board", leaderboard_table(store, goal, 10, error)) < 0)
  *         return -1;
  *     page_add_goal_pictures(page, to, run, goal);
  */
