@@ -69,11 +69,15 @@ endef
 
 # ---- compiling ----
 
-# What VERSION says. In a checkout of another commit than the one that is tagged with it, the commit too. An unpacked
-# tarball has no .git: `make dist` wrote the whole version into its VERSION.
+# What VERSION says; in a checkout of another commit than the one with that tag, the commit too. An unpacked tarball has
+# no .git: `make dist` wrote the whole version into its VERSION.
 release := $(shell cat VERSION)
-commit := $(if $(wildcard .git),$(shell git describe --tags --match v$(release) --candidates=0 --always --dirty --abbrev=8 2>/dev/null || echo unknown))
-version := $(release)$(addprefix +,$(filter-out v$(release),$(commit)))
+ifneq ($(wildcard .git),)
+described := $(shell git describe --always --exclude '*' --abbrev=8 --dirty 2>/dev/null || echo unknown)
+commit := $(if $(shell git describe --tags --exact-match --match 'v$(release)' 2>/dev/null),,+$(described:-dirty=))
+endif
+packed := $(release)$(commit)
+version := $(packed)$(if $(filter %-dirty,$(described)),-dirty)
 CPPFLAGS += -Isearch -I. -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
 CFLAGS ?= -O2 -g
 # Hidden: what the engine calls `bind` must not stand in for libc's when the driver calls it.
@@ -373,10 +377,10 @@ uninstall: ## remove what `make install` put there
 # ---- releases ----
 
 dist: ## build/dist/evotile-VERSION.tar.gz of the last commit, the same bytes each time, and SHA256SUMS
-	@packaging/dist $(version) build/dist
+	@packaging/dist $(packed) build/dist
 
 deb: deps-deb dist ## build/dist/evotile_VERSION_amd64.deb and python3-evotile, of that tarball
-	@packaging/deb $(patsubst %-dirty,%,$(version)) build/dist
+	@packaging/deb $(packed) build/dist
 
 check-deb: deb ## install, use, upgrade and remove these packages in fresh roots, as root; a toolkit's folder is seen there
 	@CUDA_HOME=$(CUDA_HOME) packaging/try_packages build/dist
