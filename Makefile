@@ -380,10 +380,10 @@ dist: ## build/dist/evotile-VERSION.tar.gz of the last commit, the same bytes ea
 	@packaging/dist $(packed) build/dist
 
 deb: deps-deb dist ## build/dist/evotile_VERSION_amd64.deb and python3-evotile, of that tarball
-	@packaging/deb $(packed) build/dist
+	@CUDA_HOME=$(CUDA_HOME) packaging/deb $(packed) build/dist
 
 check-deb: deb ## install, use, upgrade and remove these packages in fresh roots, as root; a toolkit's folder is seen there
-	@CUDA_HOME=$(CUDA_HOME) packaging/try_packages build/dist
+	@CUDA_HOME=$(CUDA_HOME) packaging/try_packages $(packed) build/dist
 
 clean: ## remove build/
 	rm -rf build
