@@ -14,7 +14,10 @@ equal CHANGELOG.md "$(sed -n 's/^## \([^ ]*\) .*/\1/p' CHANGELOG.md | head -n 1)
 equal python/VERSION "$(cat python/VERSION)" "$version"
 grep -q '^version = { file = "VERSION" }' python/pyproject.toml || wrong "python/pyproject.toml has a version of its own"
 printed=$("$EVOTILE" --version | head -n 1)
-[[ $printed =~ ^"evotile $release"(\+([0-9a-f]{8}|unknown))?(-dirty)?$ ]] || wrong "--version prints \"$printed\""
+[[ $printed =~ ^"evotile $release"(\+([0-9a-f]{8,}|unknown))?(-dirty)?$ ]] || wrong "--version prints \"$printed\""
+
+# No file of the checkout is kept out of its tarball.
+[[ ! -e .git ]] || diff <(git archive HEAD | tar -t | grep -v '/$' | sort) <(git ls-tree -r --name-only HEAD | sort)
 
 # ---- a small repository ----
 
@@ -69,8 +72,3 @@ rm MANIFEST
 if packaging/dist 1.2.3 "$TMPDIR/again" >/dev/null 2>message; then wrong "packed from nowhere"; fi
 grep -q 'clone the repository, or unpack a tarball' message || wrong "$(cat message)"
 diff -r "$TMPDIR/again" ../../build/dist || wrong "a failure changed a tarball"
-
-# ---- the tarball of this checkout would lack nothing ----
-
-cd "$ROOT"
-[[ ! -e .git ]] || diff <(git archive HEAD | tar -t | grep -v '/$' | sort) <(git ls-tree -r --name-only HEAD | sort)
