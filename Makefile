@@ -56,6 +56,8 @@ proposer_library := $(BUILD)/libproposers.a
 
 nvcc := $(realpath $(shell command -v nvcc 2>/dev/null))
 CUDA_HOME ?= $(if $(nvcc),$(patsubst %/bin/,%,$(dir $(nvcc))),/usr/local/cuda)
+# Where the program looks for NVRTC after the CUDA_HOME of its environment.
+CUDA_HOME_AT_RUN ?= $(CUDA_HOME)
 
 # The least version is 12.4, as cuda.h writes it.
 define check_toolkit
@@ -78,7 +80,7 @@ commit := $(if $(shell git describe --tags --exact-match --match 'v$(release)' 2
 endif
 packed := $(release)$(commit)
 version := $(packed)$(if $(filter %-dirty,$(described)),-dirty)
-CPPFLAGS += -Isearch -I. -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
+CPPFLAGS += -Isearch -I. -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME_AT_RUN)"'
 CFLAGS ?= -O2 -g
 # Hidden: what the engine calls `bind` must not stand in for libc's when the driver calls it.
 visibility := -fvisibility=hidden
