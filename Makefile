@@ -56,6 +56,8 @@ proposer_library := $(BUILD)/libproposers.a
 
 nvcc := $(realpath $(shell command -v nvcc 2>/dev/null))
 CUDA_HOME ?= $(if $(nvcc),$(patsubst %/bin/,%,$(dir $(nvcc))),/usr/local/cuda)
+# Where the program looks for NVRTC after the CUDA_HOME of its environment.
+CUDA_HOME_AT_RUN ?= $(CUDA_HOME)
 
 # The least version is 12.4, as cuda.h writes it.
 define check_toolkit
@@ -69,13 +71,23 @@ endef
 
 # ---- compiling ----
 
-version := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-CPPFLAGS += -Isearch -I. -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME)"'
+# What VERSION says; in a checkout of another commit than the one with that tag, the commit too. An unpacked tarball has
+# no .git: `make dist` wrote the whole version into its VERSION.
+release := $(shell cat VERSION)
+ifneq ($(wildcard .git),)
+described := $(shell git describe --always --exclude '*' --abbrev=8 --dirty 2>/dev/null || echo unknown)
+commit := $(if $(shell git describe --tags --exact-match --match 'v$(release)' 2>/dev/null),,+$(described:-dirty=))
+endif
+packed := $(release)$(commit)
+version := $(packed)$(if $(filter %-dirty,$(described)),-dirty)
+CPPFLAGS += -Isearch -I. -I$(CUDA_HOME)/include -D_GNU_SOURCE -DEVOTILE_CUDA_HOME='"$(CUDA_HOME_AT_RUN)"'
 CFLAGS ?= -O2 -g
 # Hidden: what the engine calls `bind` must not stand in for libc's when the driver calls it.
 visibility := -fvisibility=hidden
 # gcc 12 takes what open_memstream fills for the address of a local variable.
-warnings := -Wall -Wextra -Werror -Wno-dangling-pointer $(unlike_gcc)
+# WERROR= for a compiler that warns of more than ours.
+WERROR ?= -Werror
+warnings := -Wall -Wextra $(WERROR) -Wno-dangling-pointer $(unlike_gcc)
 # A frame stays small: data of more than a few KB is allocated, and a function with buffers for paths is not inlined
 # into another one that has some. The sanitizers enlarge frames.
 ifeq ($(SAN)$(FUZZ),00)
@@ -84,8 +96,9 @@ endif
 # Asked when something is linked, not before: `make deps` may have installed them meanwhile.
 LDLIBS += $(shell pkg-config --libs libcjson sqlite3 zlib ncursesw libnats libsodium libmicrohttpd libcurl) -lstdc++ -lm -ldl -lpthread
 # build/lib, as `make bundle` fills it, goes along to a machine that lacks these libraries. Not a RUNPATH, which would
-# not serve the libraries of libraries.
-LDFLAGS += -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
+# not serve the libraries of libraries. RPATH= where the libraries are the system's for certain, as in a Debian package.
+RPATH ?= -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib'
+LDFLAGS += -Wl,--as-needed $(RPATH)
 quiet := $(if $(V),,@)# V=1 shows the commands
 compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -MMD -MP
 compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -fno-exceptions \
@@ -195,6 +208,7 @@ needed := gcc g++ make git pkg-config diffutils libcjson-dev libsqlite3-dev libp
           zlib1g-dev libxxhash-dev libncurses-dev libnats-dev libsodium-dev libmicrohttpd-dev libcurl4-openssl-dev
 needed_to_test := clang jq python3 python3-numpy tmux nats-server openssl minisign iproute2 curl python3-jsonschema
 needed_to_fuzz := clang libclang-rt-dev
+needed_for_deb := dpkg-dev debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools lintian debootstrap
 modules := libcjson sqlite3 zlib libxxhash cmocka ncursesw libnats libsodium libmicrohttpd libcurl
 
 deps: ## install what is missing (Debian, Ubuntu) or name it
@@ -206,6 +220,9 @@ deps-test: deps
 
 deps-fuzz: deps
 	@$(call install,$(needed_to_fuzz))
+
+deps-deb: deps
+	@$(call install,$(needed_for_deb))
 
 # A package that is there costs no network. A failing `apt-get update` alone is no failure: the
 # lists at hand may do.
@@ -353,17 +370,22 @@ bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with 
 	mkdir -p $(BUILD)/lib
 	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|sodium|ssl|crypto|protobuf-c|microhttpd|gnutls|nettle|hogweed|gmp|p11-kit|idn2|unistring|tasn1|ffi|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
-share := $(DESTDIR)$(PREFIX)/share
-libexec := $(DESTDIR)$(PREFIX)/libexec/evotile/proposers
-install: all ## to PREFIX (/usr/local), below DESTDIR
-	install -D -m 755 $(BUILD)/evotile $(DESTDIR)$(PREFIX)/bin/evotile
-	for file in $(proposers); do install -D -m 755 $$file $(libexec)/$$(basename $$file); done
-	for file in $$(find proposers/prompts -type f); do install -D -m 644 $$file $(libexec)/prompts/$$(basename $$file); done
-	for file in $$(find -L templates configs docs -type f); do install -D -m 644 $$file $(share)/evotile/$$file; done
-	mkdir -p $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions
-	$(BUILD)/evotile manual >$(share)/man/man1/evotile.1
-	$(BUILD)/evotile completion bash >$(share)/bash-completion/completions/evotile
-	$(BUILD)/evotile completion zsh >$(share)/zsh/site-functions/_evotile
+install: all ## to PREFIX (/usr/local), below DESTDIR; removes what an earlier installation left there
+	@packaging/install $(BUILD) '$(DESTDIR)$(PREFIX)'
+
+uninstall: ## remove what `make install` put there
+	@packaging/install --remove '$(DESTDIR)$(PREFIX)'
+
+# ---- releases ----
+
+dist: ## build/dist/evotile-VERSION.tar.gz of the last commit, the same bytes each time, and SHA256SUMS
+	@packaging/dist $(packed) build/dist
+
+deb: deps-deb dist ## build/dist/evotile_VERSION_amd64.deb and python3-evotile, of that tarball
+	@CUDA_HOME=$(CUDA_HOME) packaging/deb $(packed) build/dist
+
+check-deb: deb ## install, use, upgrade and remove these packages in fresh roots, as root; a toolkit's folder is seen there
+	@CUDA_HOME=$(CUDA_HOME) packaging/try_packages $(packed) build/dist
 
 clean: ## remove build/
 	rm -rf build
@@ -372,5 +394,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
+.PHONY: all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
         install clean help FORCE

@@ -7,6 +7,10 @@
 
 #include <string.h>
 
+#ifndef EVOTILE_VERSION
+#define EVOTILE_VERSION "unknown"
+#endif
+
 const struct name_description exit_statuses[] = {
     {"0", "done"},
     {"1", "failed: a full disk, a missing GPU, a worker that does not start"},
@@ -225,7 +229,8 @@ static void roff_verb(const struct verb *verb, const struct option_row *rows, vo
 }
 
 void describe_manual(const struct verb *const *verbs, FILE *out) {
-    fputs(".TH EVOTILE 1\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
+    fputs(".TH EVOTILE 1 \"\" \"evotile " EVOTILE_VERSION
+          "\"\n.SH NAME\nevotile \\- evolve CUDA kernels\n"
           ".SH SYNOPSIS\n.B evotile\n.I verb\n[arguments]\n"
           ".PP\n.B evotile help\n[\\fIverb\\fR]\n"
           ".PP\n.B evotile \\-\\-version\n"
@@ -240,10 +245,6 @@ void describe_manual(const struct verb *const *verbs, FILE *out) {
 }
 
 /* ---- the version ---- */
-
-#ifndef EVOTILE_VERSION
-#define EVOTILE_VERSION "unknown"
-#endif
 
 static void print_cuda_version(int version, FILE *out) {
     fprintf(out, "%d.%d", version / 1000, version % 1000 / 10);
