@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-/* A worker is replaced after so many, so that library leaks do not add up overnight. */
-enum { RECYCLE_AFTER_TRIALS = 400 };
+enum { TRIALS_A_WORKER = 400 };
 
 /* ---- handing out jobs ---- */
 
@@ -23,7 +22,8 @@ static int dispatch_job(struct local_pool *local, struct worker *worker, struct 
     struct job_list *waiting = &local->waiting[worker->stage];
     if (waiting->first == NULL || !can_start_job(local, worker))
         return 0;
-    if (worker->trials_done >= RECYCLE_AFTER_TRIALS)
+    const int limit = local->settings.trials_a_worker;
+    if (worker->trials_done >= (limit > 0 ? limit : TRIALS_A_WORKER))
         return worker_replace(local, worker, VERDICT_CRASHED, NULL, 5.0, error);
     worker_start_job(local, worker, job_list_pop(waiting));
     return 0;

@@ -29,8 +29,10 @@ struct local_pool_settings {
     const char *template_folder; /* overrides the config's template */
     const char *devices;         /* a list (device/list.h), all of one model */
     int compile_workers;         /* 0: device workers compile their own trials */
-    int device_workers; /* per device; 0: one, or one per core for a single emulated device */
-    double deadline_s;  /* of either stage; 0: 120 s to compile, 300 s for the rest */
+    int device_workers;  /* per device; 0: one, or one per core for a single emulated device */
+    double deadline_s;   /* of either stage; 0: 120 s to compile, 300 s for the rest */
+    int trials_a_worker; /* after which it is replaced, so that library leaks do not add up
+                            overnight; 0: 400 */
 };
 
 /* Starts the workers and waits until every device has a ready worker or is quarantined. Fails

@@ -12,7 +12,7 @@
 #include "pool/protocol.h"
 #include "pool/worker_main.h"
 
-enum { TRIALS_MAX = 1000 };
+enum { TRIALS_MAX = 1000, TRIALS_A_WORKER = 100 };
 
 /* Wall time: how long to wait for a result; how long a worker may take for a trial where a test
    does not say, 0: the pool's default. The sanitizers on a busy host need more: a kernel that hangs
@@ -56,7 +56,8 @@ static void init_fixture(struct pool_fixture *test) {
 
 static struct pool *open_pool(const struct pool_fixture *test, int compile_workers,
                               int device_workers, double deadline_s, struct error *error) {
-    const struct local_pool_settings settings = {.program = test->tiny.program,
+    const struct local_pool_settings settings = {.trials_a_worker = TRIALS_A_WORKER,
+                                                 .program = test->tiny.program,
                                                  .config_path = test->tiny.config,
                                                  .template_folder = TINY_TEMPLATE,
                                                  .devices = TINY_DEVICE,
@@ -574,7 +575,7 @@ static void zombie_worker_blocks_its_device(void **state) {
 
 static void workers_are_recycled(void **state) {
     (void)state;
-    enum { TRIALS = 450 };
+    enum { TRIALS = TRIALS_A_WORKER + 10 };
     struct pool_fixture test;
     pid_t before[CHILDREN_MAX], after[CHILDREN_MAX];
     start_fixture(&test, 0, 1, 0);
