@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "space/breed.h"
 #include "strategy/effects.h"
 #include "strategy/failures.h"
 
@@ -10,7 +11,7 @@
 
 enum {
     FIRST_FIT = 16,    /* results before the first model */
-    GROWTH = 8,        /* a new model when the results have grown by this part */
+    GROWTH = 4,        /* a new model when the results have grown by this part */
     TRIALS_MOST = 160, /* of a model */
     CHILDREN_MAX = 64, /* pairs of genes with more pairs of values are not sampled together */
 };
@@ -90,8 +91,7 @@ static void consider(const struct insight *insight, const struct evolution *evol
                      const struct genome *parent, struct genome changed, struct random *random,
                      double *least, struct genome *child) {
     genome_canonicalise(&changed, insight->space);
-    if (genome_equal(&changed, parent) || history_find(&evolution->history, &changed) != NULL ||
-        !space_check(insight->space, &changed, NULL))
+    if (genome_equal(&changed, parent) || history_find(&evolution->history, &changed) != NULL)
         return;
     const double draw = insight->has_effects
                             ? effects_draw(insight->effects, parent, &changed, random)
@@ -119,7 +119,7 @@ bool insight_breed(const struct insight *insight, const struct evolution *evolut
                 changed.value[second] = (uint8_t)b;
             consider(insight, evolution, parent, changed, random, &least, child);
         }
-    return isfinite(least);
+    return isfinite(least) && breed_repair(insight->space, random, child);
 }
 
 bool insight_rejects(const struct insight *insight, const struct genome *child) {

@@ -26,10 +26,10 @@ void insight_free(struct insight *insight);
 /* Adds the results observed since the last call; starts over if scores were replaced. */
 void insight_update(struct insight *insight, const struct evolution *evolution);
 
-/* Makes a child of the parent that differs in one or two genes, drawn at random: of all their values
-   that give a valid genome without a history that with the least draw from its posterior (Thompson
-   sampling), so that uncertain values are tried and known bad ones are not. Before there is a
-   model, one at random. Returns false if there is none. */
+/* Makes a child of the parent by one or two genes, drawn at random: of all their values that the
+   history does not have that with the least draw from its posterior (Thompson sampling), so that
+   uncertain values are tried and known bad ones are not; then repairs it. Before there is a model, a
+   value at random. Returns false if there is none, or no repair. */
 bool insight_breed(const struct insight *insight, const struct evolution *evolution,
                    const struct genome *parent, struct random *random, struct genome *child);
 
