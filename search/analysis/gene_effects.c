@@ -61,6 +61,7 @@ static int read_errors(const struct gene_effects *all, struct goal_effects *of,
                        struct error *error) {
     of->changes.trials = of->count;
     of->count = effects_choose(of->trials, of->count, EFFECTS_TRIALS_MAX);
+    of->changes.fitted = of->count;
     for (int i = 0; i < of->count; i++) {
         struct store_trial *trial = store_trial_read(all->store, of->trials[i].number, error);
         if (trial == NULL)
@@ -215,15 +216,17 @@ static void add_effect(struct table *table, const struct gene_changes *changes,
               (int64_t)effect->tried, (int64_t)effect->pairs);
 }
 
-/* How far from 1 the effect is at least. */
-static double least_effect(const struct gene_change *change) {
-    return change->effect.low > 1 ? log(change->effect.low) : -log(change->effect.high);
+double gene_effects_least(const struct effect *effect) {
+    return !effect_is_certain(effect) ? 0
+           : effect->low > 1          ? log(effect->low)
+                                      : -log(effect->high);
 }
 
 static int by_least_effect(const void *left, const void *right) {
     const struct gene_change *a = *(const struct gene_change *const *)left,
                              *b = *(const struct gene_change *const *)right;
-    const double first = least_effect(a), second = least_effect(b);
+    const double first = gene_effects_least(&a->effect);
+    const double second = gene_effects_least(&b->effect);
     return first != second ? (first > second ? -1 : 1) : a < b ? -1 : a > b;
 }
 

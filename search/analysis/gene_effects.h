@@ -34,7 +34,7 @@ struct gene_change {
 struct gene_changes {
     const struct space *space;
     struct genome champion;
-    int trials; /* valid ones of the goal */
+    int trials, fitted; /* valid ones of the goal; those of the model */
     int count;  /* 0: no champion, or too few trials for a model */
     struct gene_change *rows;
 };
@@ -52,6 +52,9 @@ const struct gene_changes *gene_effects_changes(struct gene_effects *gene_effect
 /* A new table of at most `rows_max` rows: what always failed, then the certain effects, the
    strongest first. The caller frees it. */
 struct table *gene_effects_table(struct gene_effects *gene_effects, int goal, int rows_max);
+
+/* How far from 1 a certain effect is at least, as a logarithm; 0 if it is not certain. */
+double gene_effects_least(const struct effect *effect);
 
 /* "12 trials with it, 3 pairs", "measured": what an effect rests on. */
 enum { EVIDENCE_SIZE = 64 };
