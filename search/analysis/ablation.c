@@ -231,12 +231,14 @@ struct table *ablation_table(const struct ablation *ablation) {
         {.name = "percent_slower", .heading = "slower by\n%", .right = true},
         {.name = "percent_low", .heading = "99 %\nfrom", .right = true},
         {.name = "percent_high", .heading = "to", .right = true},
+        {.name = "verdict", .heading = "", .wrap = true},
         {.name = "claimed_low", .heading = "claimed, %\nfrom", .right = true},
         {.name = "claimed_high", .heading = "to", .right = true},
         {.name = "evidence", .heading = "which rests on"},
-        {.name = "verdict", .heading = "", .wrap = true},
     };
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    enum { COLUMNS = sizeof columns / sizeof *columns, CLAIM_COLUMNS = 3 };
+    const bool has_claims = ablation_count_claims(ablation).claims > 0;
+    struct table *table = table_new(columns, has_claims ? COLUMNS : COLUMNS - CLAIM_COLUMNS);
     for (int i = 0; i < ablation->count; i++) {
         const struct ablation_move *move = &ablation->moves[i];
         const char *const parents[2] = {ablation->genome, NULL};
@@ -251,9 +253,10 @@ struct table *ablation_table(const struct ablation *ablation) {
                   had_duel ? percent(move->duel.ratio) : NAN,
                   had_duel ? percent(move->duel.low) : NAN,
                   had_duel ? percent(move->duel.high) : NAN);
-        add_claim(table, move);
         snprintf(verdict, sizeof verdict, "%s: %s", verdict_name(move->verdict), move->reason);
         table_add(table, "%s", had_duel ? result_text(move) : verdict);
+        if (has_claims)
+            add_claim(table, move);
     }
     if (ablation->predicted)
         table_heading(table, "percent_slower", "predicted\nslower by\n%");

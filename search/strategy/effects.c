@@ -194,7 +194,7 @@ struct effect effects_between(const struct effects *effects, const struct genome
 
 bool effect_is_certain(const struct effect *effect) {
     return (effect->low > 1 || effect->high < 1) &&
-           (effect->measured || effect->tried >= EFFECT_TRIED_MIN);
+           (effect->measured || effect->pairs > 0);
 }
 
 /* An approximately normal draw from four uniforms: mean 0, variance 1; the same on every machine. */

@@ -33,7 +33,6 @@ struct effects;
 enum {
     EFFECTS_TRIALS_MAX = 400, /* of a model */
     EFFECTS_TRIALS_MIN = 10,  /* valid ones, for a model */
-    EFFECT_TRIED_MIN = 2,     /* valid trials with a change, for a claim that is not measured */
 };
 
 /* A successful trial. `error`: the relative standard error of its score, as another measurement
@@ -68,8 +67,9 @@ bool effects_fit(struct effects *effects, const struct effect_trial *trials, int
 struct effect effects_between(const struct effects *effects, const struct genome *from,
                               const struct genome *to);
 
-/* Whether the effect may be claimed: its interval excludes 1, and the change was measured, or tried
-   EFFECT_TRIED_MIN times. */
+/* Whether the effect may be claimed: its interval excludes 1, and the change was measured, here or
+   in a pair. Without a pair all trials with a value may owe their times to what else they have; the
+   model then blames one of them. */
 bool effect_is_certain(const struct effect *effect);
 
 /* A random draw of the change's value from its posterior, for Thompson sampling: comparable among

@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
             run_search(recorded, argv[1], (uint64_t)seed, effects, tallies);
         effects_free(effects);
         recorded_free(recorded);
-        if (each != NULL)
+        if (each != NULL && *each != '\0')
             print_tallies(argv[a], (const struct tally(*)[BASES])tallies, seeds);
         for (int l = 0; l < LENGTHS; l++)
             for (int b = 0; b < BASES; b++)
