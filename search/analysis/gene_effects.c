@@ -121,12 +121,15 @@ void gene_effects_free(struct gene_effects *all) {
 
 /* ---- effects at the champion ---- */
 
-static void add_change(const struct effects *effects, struct gene_changes *changes, int gene,
+/* A genome that is likely to fail has no time. */
+static void add_change(const struct effects *effects, struct goal_effects *of, int gene,
                        int value) {
+    struct gene_changes *changes = &of->changes;
     struct genome genome = changes->champion;
     genome.value[gene] = (uint8_t)value;
     genome_canonicalise(&genome, changes->space);
-    if (genome.value[gene] != value || !space_check(changes->space, &genome, NULL))
+    if (genome.value[gene] != value || !space_check(changes->space, &genome, NULL) ||
+        failures_contain(of->failures, &genome))
         return;
     changes->rows = xgrow(changes->rows, changes->count, sizeof *changes->rows);
     changes->rows[changes->count++] = (struct gene_change){
@@ -141,7 +144,7 @@ static void fit_goal(struct goal_effects *of) {
         for (int gene = 0; gene < space->gene_count; gene++)
             for (int value = 0; value < space->genes[gene].count; value++)
                 if (value != of->changes.champion.value[gene])
-                    add_change(effects, &of->changes, gene, value);
+                    add_change(effects, of, gene, value);
     effects_free(effects);
 }
 
@@ -177,8 +180,8 @@ static void add_failure(struct table *table, const struct goal_effects *of, int 
     snprintf(text, sizeof text, "%s=%s%s%s%s%s", space->genes[first].name, value, pair ? "," : "",
              pair ? space->genes[second].name : "", pair ? "=" : "", pair ? other : "");
     snprintf(evidence, sizeof evidence, "all %" PRIu32 " trials with it", count.trials);
-    table_add(table, "%s %.2f %.2f %.2f %s %s %ld 0", text, NAN, NAN, NAN, "always failed",
-              evidence, (int64_t)count.trials);
+    table_add(table, "%s - - - %s %s %ld %ld", text, "always failed", evidence,
+              (int64_t)count.trials, (int64_t)0);
 }
 
 static bool always(const struct goal_effects *of, int first, int a, int second, int b) {

@@ -23,7 +23,7 @@
 struct gene_effects;
 
 /* A valid genome that differs from the champion in one gene, and in genes whose conditions read
-   that one. */
+   that one; without a pair of values that always failed. */
 struct gene_change {
     int gene, value;
     struct genome genome;

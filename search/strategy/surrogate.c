@@ -339,7 +339,10 @@ struct surrogate_difference surrogate_compare(const struct surrogate *surrogate,
     cholesky_forward(surrogate->factor, ROWS_MAX, rows, second);
     double left = genome_equal(from, to) ? 0 : 2 * (1 + surrogate->noise - correlation);
     left -= cholesky_dot(second, second, rows);
-    difference.deviation = sqrt(surrogate->posterior_scale * fmax(left, 0));
+    /* Of two rows their known noise remains, which is relative to the signal variance of the fit. */
+    const double scale =
+        difference.measured ? surrogate->signal_variance : surrogate->posterior_scale;
+    difference.deviation = sqrt(scale * fmax(left, 0));
     return difference;
 }
 
