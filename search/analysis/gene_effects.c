@@ -215,14 +215,12 @@ static void add_effect(struct table *table, const struct gene_changes *changes,
     snprintf(text, sizeof text, "%s %s -> %s", changes->space->genes[row->gene].name, from, to);
     gene_effects_print_evidence(effect, evidence);
     table_add(table, "%s %.2f %.2f %.2f %s %s %ld %ld", text, effect->ratio, effect->low,
-              isfinite(effect->high) ? effect->high : NAN, effect->low > 1 ? "slower" : "faster", evidence,
-              (int64_t)effect->tried, (int64_t)effect->pairs);
+              isfinite(effect->high) ? effect->high : NAN, effect->low > 1 ? "slower" : "faster",
+              evidence, (int64_t)effect->tried, (int64_t)effect->pairs);
 }
 
 double gene_effects_least(const struct effect *effect) {
-    return !effect_is_certain(effect) ? 0
-           : effect->low > 1          ? log(effect->low)
-                                      : -log(effect->high);
+    return !effect_is_certain(effect) ? 0 : effect->low > 1 ? log(effect->low) : -log(effect->high);
 }
 
 static int by_least_effect(const void *left, const void *right) {
@@ -234,8 +232,7 @@ static int by_least_effect(const void *left, const void *right) {
 }
 
 static void add_effects(struct table *table, const struct gene_changes *changes, int rows_max) {
-    const struct gene_change **certain =
-        xmalloc(((size_t)changes->count + 1) * sizeof *certain);
+    const struct gene_change **certain = xmalloc(((size_t)changes->count + 1) * sizeof *certain);
     int count = 0;
     for (int i = 0; i < changes->count; i++)
         if (effect_is_certain(&changes->rows[i].effect))

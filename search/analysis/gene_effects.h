@@ -35,13 +35,13 @@ struct gene_changes {
     const struct space *space;
     struct genome champion;
     int trials, fitted; /* valid ones of the goal; those of the model */
-    int count;  /* 0: no champion, or too few trials for a model */
+    int count;          /* 0: no champion, or too few trials for a model */
     struct gene_change *rows;
 };
 
 /* Reads all goals in one pass over the trials. `config` is the run's. Without a config, or if the
-   run does not record its device, there are no goals. Returns NULL with `error` if the run cannot be
-   read. */
+   run does not record its device, there are no goals. Returns NULL with `error` if the run cannot
+   be read. */
 struct gene_effects *gene_effects_read(struct store *store, const struct config *config,
                                        struct error *error);
 void gene_effects_free(struct gene_effects *gene_effects);

@@ -21,7 +21,7 @@
 /* The analyses of one goal of one run; each may be NULL if there is none. */
 struct goal_analysis {
     const struct gene_changes *changes; /* of the champion; owned by the run's history */
-    struct ancestry *ancestry; /* of the champion */
+    struct ancestry *ancestry;          /* of the champion */
     struct ablation *ablation;
     struct predicted_vs_measured *predicted_vs_measured;
 };

@@ -9,7 +9,7 @@
 
 enum { COLUMNS = 5, PANEL_HEIGHT = 190, LEVEL_MARGIN = 26, STEEP_MARGIN = 48, NAMES_MOST = 12 };
 
-/* Costs beyond this share are not told apart. */
+/* Costs beyond this share are drawn at the edge. */
 static const double cost_most = 1.5;
 
 struct gene_panel {
@@ -97,10 +97,9 @@ static void draw_changes(struct chart *chart, const struct gene_changes *changes
         const struct chart_point at = {change->value, 100 * cost_of(change->effect.ratio)};
         if (change->gene != gene || !is_shown(change))
             continue;
-        chart_interval(chart,
-                       (struct chart_point){change->value, 100 * cost_of(change->effect.low)},
-                       (struct chart_point){change->value, 100 * cost_of(change->effect.high)},
-                       &style);
+        chart_interval(
+            chart, (struct chart_point){change->value, 100 * cost_of(change->effect.low)},
+            (struct chart_point){change->value, 100 * cost_of(change->effect.high)}, &style);
         chart_dots(chart, &at, 1, &(struct chart_style){.colour = style.colour, .width = 6});
     }
     chart_dots(chart, &champion, 1, &(struct chart_style){.colour = CHART_STRONG, .width = 7});
@@ -142,13 +141,13 @@ char *picture_genes(const struct gene_changes *changes, int most) {
         steep = steep || are_crowded(changes->space, list[i].gene);
     struct chart *chart = chart_new(PICTURE_WIDE, PANEL_HEIGHT * rows);
     for (int i = 0; i < panels; i++)
-        draw_panel(chart, changes, list[i].gene,
-                   (struct chart_panel){.left = i % columns * width,
-                                        .top = (double)(i / columns) * PANEL_HEIGHT,
-                                        .width = width,
-                                        .height = PANEL_HEIGHT,
-                                        .margin_bottom = steep ? STEEP_MARGIN : LEVEL_MARGIN,
-                                        .y = {.low = 100 * (low - room),
-                                              .high = 100 * (high + room)}});
+        draw_panel(
+            chart, changes, list[i].gene,
+            (struct chart_panel){.left = i % columns * width,
+                                 .top = (double)(i / columns) * PANEL_HEIGHT,
+                                 .width = width,
+                                 .height = PANEL_HEIGHT,
+                                 .margin_bottom = steep ? STEEP_MARGIN : LEVEL_MARGIN,
+                                 .y = {.low = 100 * (low - room), .high = 100 * (high + room)}});
     return chart_free(chart, "cost of each change of the champion", CHART_INLINE);
 }

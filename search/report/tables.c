@@ -122,10 +122,10 @@ struct table *table_of_changes(const struct gene_changes *changes) {
         space_value_text(changes->space, row->gene, changes->champion.value[row->gene], from);
         space_value_text(changes->space, row->gene, row->value, to);
         gene_effects_print_evidence(&row->effect, evidence);
-        table_add(table, "%s %s %s %+.1f %+.1f %+.1f %s %s",
-                  changes->space->genes[row->gene].name, from, to, percent(row->effect.ratio),
-                  percent(row->effect.low), percent(row->effect.high),
-                  effect_is_certain(&row->effect) ? "yes" : "no", evidence);
+        table_add(table, "%s %s %s %+.1f %+.1f %+.1f %s %s", changes->space->genes[row->gene].name,
+                  from, to, percent(row->effect.ratio), percent(row->effect.low),
+                  percent(row->effect.high), effect_is_certain(&row->effect) ? "yes" : "no",
+                  evidence);
     }
     return table;
 }

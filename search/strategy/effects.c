@@ -25,7 +25,7 @@ struct effects {
     struct output_transform transform;
     int count;
     struct genome genomes[EFFECTS_TRIALS_MAX]; /* of the model, fastest first */
-    double slowest; /* score */
+    double slowest;                            /* score */
     double width; /* half of a predicted interval, in deviations of the prediction */
 };
 
@@ -176,8 +176,7 @@ static void count_evidence(const struct effects *effects, const struct genome *f
 struct effect effects_between(const struct effects *effects, const struct genome *from,
                               const struct genome *to) {
     const struct surrogate_difference difference = surrogate_compare(effects->surrogate, from, to);
-    const double half =
-        (difference.measured ? normal_99 : effects->width) * difference.deviation;
+    const double half = (difference.measured ? normal_99 : effects->width) * difference.deviation;
     const double middle = difference.from + difference.mean;
     const double score = output_transform_invert(&effects->transform, difference.from);
     struct effect effect = {
@@ -193,11 +192,11 @@ struct effect effects_between(const struct effects *effects, const struct genome
 }
 
 bool effect_is_certain(const struct effect *effect) {
-    return (effect->low > 1 || effect->high < 1) &&
-           (effect->measured || effect->pairs > 0);
+    return (effect->low > 1 || effect->high < 1) && (effect->measured || effect->pairs > 0);
 }
 
-/* An approximately normal draw from four uniforms: mean 0, variance 1; the same on every machine. */
+/* An approximately normal draw from four uniforms: mean 0, variance 1; the same on every machine.
+ */
 static double approximate_normal(struct random *random) {
     double sum = -2;
     for (int i = 0; i < 4; i++)

@@ -47,17 +47,17 @@ struct effect {
     /* Score of the changed genome over that of the first, with a 99 % interval. `high` is INFINITY
        where it would be slower than all trials: nothing is known of such scores. */
     double ratio, low, high;
-    bool measured;           /* both are trials of the model; else it predicts */
-    int tried; /* trials of the model that agree with the changed genome in all that changes */
-    int pairs; /* pairs of trials that differ in just this change, whatever their other genes */
+    bool measured; /* both are trials of the model; else it predicts */
+    int tried;     /* trials of the model that agree with the changed genome in all that changes */
+    int pairs;     /* pairs of trials that differ in just this change, whatever their other genes */
 };
 
 /* `space` must outlive the effects. */
 struct effects *effects_new(const struct space *space);
 void effects_free(struct effects *effects);
 
-/* Sorts the trials, fastest first, and of more than `most` keeps the best and a random sample of the
-   others; the same trials give the same sample. Returns their number. Errors are not read. */
+/* Sorts the trials, fastest first, and of more than `most` keeps the best and a random sample of
+   the others; the same trials give the same sample. Returns their number. Errors are not read. */
 int effects_choose(struct effect_trial *trials, int count, int most);
 
 /* Fits the model to chosen trials, at most EFFECTS_TRIALS_MAX; the same trials give the same model.

@@ -1,6 +1,7 @@
 /*
- * insight: what the archive teaches the strategies `insight` and `full`: which change of a parent is
- * fast as far as its effect is known (strategy/effects.h), and which pairs of values always failed.
+ * insight: what the archive teaches the strategies `insight` and `full`: which change of a parent
+ * is fast as far as its effect is known (strategy/effects.h), and which pairs of values always
+ * failed.
  *
  *     struct insight *insight = insight_new(space);
  *     insight_update(insight, evolution);
@@ -28,8 +29,8 @@ void insight_update(struct insight *insight, const struct evolution *evolution);
 
 /* Makes a child of the parent by one or two genes, drawn at random: of all their values that the
    history does not have that with the least draw from its posterior (Thompson sampling), so that
-   uncertain values are tried and known bad ones are not; then repairs it. Before there is a model, a
-   value at random. Returns false if there is none, or no repair. */
+   uncertain values are tried and known bad ones are not; then repairs it. Before there is a model,
+   a value at random. Returns false if there is none, or no repair. */
 bool insight_breed(const struct insight *insight, const struct evolution *evolution,
                    const struct genome *parent, struct random *random, struct genome *child);
 

@@ -339,7 +339,8 @@ struct surrogate_difference surrogate_compare(const struct surrogate *surrogate,
     cholesky_forward(surrogate->factor, ROWS_MAX, rows, second);
     double left = genome_equal(from, to) ? 0 : 2 * (1 + surrogate->noise - correlation);
     left -= cholesky_dot(second, second, rows);
-    /* Of two rows their known noise remains, which is relative to the signal variance of the fit. */
+    /* Of two rows their known noise remains, which is relative to the signal variance of the fit.
+     */
     const double scale =
         difference.measured ? surrogate->signal_variance : surrogate->posterior_scale;
     difference.deviation = sqrt(scale * fmax(left, 0));
@@ -351,9 +352,8 @@ void surrogate_leave_one_out(const struct surrogate *surrogate, double *deviates
     double *inverse = xmalloc(2 * (size + 1) * sizeof *inverse);
     cholesky_inverse(surrogate->factor, ROWS_MAX, surrogate->row_count, inverse, inverse + size);
     for (int row = 0; row < surrogate->row_count; row++)
-        deviates[row] =
-            surrogate->alpha[row] /
-            sqrt(surrogate->posterior_scale * inverse[(size_t)row * ROWS_MAX + (size_t)row]);
+        deviates[row] = surrogate->alpha[row] / sqrt(surrogate->posterior_scale *
+                                                     inverse[(size_t)row * ROWS_MAX + (size_t)row]);
     free(inverse);
 }
 

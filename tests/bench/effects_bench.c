@@ -131,8 +131,10 @@ int main(int argc, char **argv) {
     if (argc < 4)
         return 2;
     const int seeds = atoi(argv[2]);
-    printf("| space | changes of | trials | changes | slower %% | claims | measured | right sign %% | "
-           "interval holds %% | faster: right of claimed |\n|---|---|---|---|---|---|---|---|---|---|\n");
+    printf(
+        "| space | changes of | trials | changes | slower %% | claims | measured | right sign %% | "
+        "interval holds %% | faster: right of claimed "
+        "|\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (int a = 3; a < argc; a++) {
         struct error error = {0};
         struct tally tallies[LENGTHS][BASES] = {0};

@@ -42,8 +42,7 @@ static void a_pair_that_always_fails_is_found(void **state) {
         for (int second = 0; second < 4; second++)
             for (int a = 0; a < 4 && first != second; a++)
                 for (int b = 0; b < 4; b++) {
-                    const struct failure_count count =
-                        failures_find(failures, first, a, second, b);
+                    const struct failure_count count = failures_find(failures, first, a, second, b);
                     const bool fails = (first == 0 && second == 1 && a == 2 && b == 1) ||
                                        (first == 1 && second == 0 && a == 1 && b == 2);
                     assert_int_equal(failures_always(failures, count), fails);
