@@ -2,7 +2,7 @@
  * failures: which values, and pairs of values, failed in every trial that had them.
  *
  *     struct failures *failures = failures_new(space);
- *     failures_add(failures, &genome, verdict != VERDICT_OK);
+ *     failures_add(failures, &genome, failed);
  *     bool skip = failures_contain(failures, &genome);
  *     failures_free(failures);
  */
