@@ -308,6 +308,9 @@ bench-search: $(BUILD)/evotile ## STRATEGIES (all) on the recorded spaces in the
 	@$< simulate $(searched) --strategy $(STRATEGIES) --trials 400 --seeds $(or $(SEEDS),50)
 	@printf '\nLearning from the other spaces of the same kernel\n'
 	@$< simulate $(searched) --sources $(subst $() ,$(comma),$(searched)) --strategy auto --trials 400 --seeds $(or $(SEEDS),50)
+bench-effects: ## how often the effects that an archive of STRATEGY (auto) states are true on the recorded spaces in SPACES (tests/spaces), SEEDS (10) searches each; EACH=1 prints each space
+	@$(remake) $(BUILD)/tests/bench/effects_bench
+	@EACH=$(EACH) $(BUILD)/tests/bench/effects_bench $(or $(STRATEGY),auto) $(or $(SEEDS),10) $(searched)
 bench-attention: $(BUILD)/evotile ## attention against every rival, on a GPU; ROWS (1-21), RIVALS, SECONDS (0) of search a row from SEEDS and KERNELS (kernels), FREEZE=kernels exports; TABLE=1 prints what is stored
 	@python3 tests/bench/attention.py --evotile $< --out $(or $(RESULTS),$(BUILD)/bench/attention) \
 	    --rows '$(or $(ROWS),1-21)' --kernels $(or $(KERNELS),kernels) --seconds $(or $(SECONDS),0) \
@@ -394,5 +397,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
+.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
         install clean help FORCE

@@ -1,5 +1,6 @@
 #include "analysis/ablation.h"
 
+#include "analysis/gene_effects.h"
 #include "analysis/run_history.h"
 #include "base/json_fields.h"
 #include "base/memory.h"
@@ -52,6 +53,13 @@ static cJSON *move_json(const struct ablation_move *move) {
     cJSON *object = cJSON_CreateObject();
     json_add(object, "gene=%s genome=%s verdict=%s", move->gene, move->genome,
              verdict_name(move->verdict));
+    if (move->has_claim) {
+        char evidence[EVIDENCE_SIZE];
+        cJSON *claim = cJSON_AddObjectToObject(object, "claim");
+        gene_effects_print_evidence(&move->claim, evidence);
+        json_add(claim, "ratio=%g low=%g high=%g evidence=%s", move->claim.ratio, move->claim.low,
+                 move->claim.high, evidence);
+    }
     if (move->verdict != VERDICT_OK) {
         if (move->reason[0] != '\0')
             cJSON_AddStringToObject(object, "reason", move->reason);
@@ -160,7 +168,30 @@ int ablation_read(struct store *store, int goal, struct ablation **ablation, str
     return -1;
 }
 
+/* ---- claims ---- */
+
+struct claim_counts ablation_count_claims(const struct ablation *ablation) {
+    struct claim_counts counts = {0};
+    for (int i = 0; i < ablation->count; i++) {
+        const struct ablation_move *move = &ablation->moves[i];
+        const double ratio = move->duel.ratio;
+        if (!move->has_claim)
+            continue;
+        counts.claims++;
+        if (move->verdict != VERDICT_OK)
+            continue;
+        counts.measured++;
+        counts.right += move->claim.low > 1 ? ratio > 1 : ratio < 1;
+        counts.within += move->claim.low <= ratio && ratio <= move->claim.high;
+    }
+    return counts;
+}
+
 /* ---- as a table ---- */
+
+static double percent(double ratio) {
+    return isfinite(ratio) ? 100 * (ratio - 1) : NAN;
+}
 
 static const char *result_text(const struct ablation_move *move) {
     static const char *const words[] = {
@@ -183,6 +214,16 @@ static bool has_gene(const struct ablation *ablation, const struct ablation_move
     return false;
 }
 
+static void add_claim(struct table *table, const struct ablation_move *move) {
+    char evidence[EVIDENCE_SIZE];
+    if (!move->has_claim) {
+        table_add(table, "- - -");
+        return;
+    }
+    gene_effects_print_evidence(&move->claim, evidence);
+    table_add(table, "%.1f %.1f %s", percent(move->claim.low), percent(move->claim.high), evidence);
+}
+
 struct table *ablation_table(const struct ablation *ablation) {
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
@@ -191,8 +232,13 @@ struct table *ablation_table(const struct ablation *ablation) {
         {.name = "percent_low", .heading = "99 %\nfrom", .right = true},
         {.name = "percent_high", .heading = "to", .right = true},
         {.name = "verdict", .heading = "", .wrap = true},
+        {.name = "claimed_low", .heading = "claimed, %\nfrom", .right = true},
+        {.name = "claimed_high", .heading = "to", .right = true},
+        {.name = "evidence", .heading = "which rests on"},
     };
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
+    enum { COLUMNS = sizeof columns / sizeof *columns, CLAIM_COLUMNS = 3 };
+    const bool has_claims = ablation_count_claims(ablation).claims > 0;
+    struct table *table = table_new(columns, has_claims ? COLUMNS : COLUMNS - CLAIM_COLUMNS);
     for (int i = 0; i < ablation->count; i++) {
         const struct ablation_move *move = &ablation->moves[i];
         const char *const parents[2] = {ablation->genome, NULL};
@@ -204,11 +250,13 @@ struct table *ablation_table(const struct ablation *ablation) {
         else
             run_history_print_changes(move->genome, parents, change);
         table_add(table, "%s %s %.1f %.1f %.1f", move->gene, change,
-                  had_duel ? 100 * (move->duel.ratio - 1) : NAN,
-                  had_duel ? 100 * (move->duel.low - 1) : NAN,
-                  had_duel ? 100 * (move->duel.high - 1) : NAN);
+                  had_duel ? percent(move->duel.ratio) : NAN,
+                  had_duel ? percent(move->duel.low) : NAN,
+                  had_duel ? percent(move->duel.high) : NAN);
         snprintf(verdict, sizeof verdict, "%s: %s", verdict_name(move->verdict), move->reason);
         table_add(table, "%s", had_duel ? result_text(move) : verdict);
+        if (has_claims)
+            add_claim(table, move);
     }
     if (ablation->predicted)
         table_heading(table, "percent_slower", "predicted\nslower by\n%");

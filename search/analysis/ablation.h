@@ -13,6 +13,10 @@
  * A move may also be a pathology of the template (template_pathology_source): its `gene` is none of
  * the champion's, and its `genome` is "NAME=VALUE" alone.
  *
+ * A move that was chosen because the run's trials make its effect certain has the claim:
+ *
+ *     "claim": {"ratio": 1.2, "low": 1.1, "high": 1.3, "evidence": "measured"}
+ *
  * `moves` is ranked: the slowest first, then the failed ones. `genome` is the whole genome as it
  * was evaluated: if a condition reads the changed gene, other genes may differ as well.
  *
@@ -30,6 +34,7 @@
 #include "render/table.h"
 #include "space/genome.h"
 #include "store/store.h"
+#include "strategy/effects.h"
 
 enum { ABLATION_GENE_SIZE = 64 };
 
@@ -39,6 +44,8 @@ struct ablation_move {
     enum verdict verdict; /* VERDICT_OK: `duel` is valid; else `reason` may be */
     char reason[REASON_SIZE];
     struct duel_outcome duel; /* time of the changed genome over the champion's */
+    bool has_claim;
+    struct effect claim; /* what the run's trials say of the change (analysis/gene_effects.h) */
 };
 
 struct ablation {
@@ -66,8 +73,16 @@ int ablation_read(struct store *store, int goal, struct ablation **ablation, str
 void ablation_name(int goal, char name[32]);
 cJSON *ablation_json(const struct ablation *ablation);
 
-/* One row per move: gene, change, percent slower with the duel's interval, verdict. The caller
-   frees the table. */
+/* How many claims were measured, and how many of these are true. */
+struct claim_counts {
+    int claims, measured; /* measured: the changed genome passed its gates */
+    int right;            /* of those, on the side of 1 that was claimed */
+    int within;           /* in the claimed interval */
+};
+struct claim_counts ablation_count_claims(const struct ablation *ablation);
+
+/* One row per move: gene, change, percent slower with the duel's interval, what was claimed,
+   verdict. The caller frees the table. */
 struct table *ablation_table(const struct ablation *ablation);
 
 #endif

@@ -1,72 +1,107 @@
 #include "analysis/gene_effects.h"
 
 #include "base/memory.h"
+#include "outcome/minimised.h"
 #include "run/run_dir.h"
-#include "strategy/effects.h"
+#include "strategy/failures.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { TRIALS_MIN = 5, EFFECT_TEXT_SIZE = 160 };
+enum { CHANGE_SIZE = 4 * NAME_SIZE + 16 };
 
-/* Half the width of a 99 % interval, in standard errors. With so many values, a 95 % interval would
-   often be wrong for one of them. */
-static const double half_width = 2.576;
-
-/* A significant effect of a value, or of a pair of values. */
-struct gene_effect {
-    int first, first_value, second, second_value;
-    double log_ratio;    /* log of the mean score over the expected one; NAN: always failed */
-    double deviation;    /* standard error of log_ratio */
-    double significance; /* significance, for the ranking */
+struct goal_effects {
+    struct template *template;
+    struct failures *failures;
+    struct effect_trial *trials; /* the valid ones */
+    int count;
+    int64_t champion; /* its trial; STORE_NO_TRIAL */
+    bool has_champion, is_fitted;
+    struct gene_changes changes;
 };
 
 struct gene_effects {
+    enum minimised minimised;
+    struct store *store;
     int goal_count; /* 0: the spaces are unknown */
-    struct template *templates[GOALS_MAX];
-    struct effects *effects[GOALS_MAX];
-};
-
-struct significant_effects {
-    const struct space *space;
-    const struct effects *effects;
-    double mean, spread;
-    int count;
-    struct gene_effect *all;
+    struct goal_effects goals[GOALS_MAX];
 };
 
 /* ---- reading ---- */
 
-static int add_trial(void *context, int goal, const char *text, enum verdict verdict,
-                     double score_us, struct error *error) {
+static int add_champion(void *context, const struct store_champion *champion, struct error *error) {
     struct gene_effects *all = context;
-    struct genome genome;
-    if (genome_parse(&genome, all->templates[goal]->space, text, error) < 0)
-        return -1;
-    effects_add(all->effects[goal], &genome, verdict == VERDICT_OK ? log(score_us) : NAN);
+    (void)error;
+    if (champion->goal < all->goal_count)
+        all->goals[champion->goal].champion = champion->trial;
     return 0;
 }
 
-static int read_effects(struct gene_effects *all, struct store *store, const struct config *config,
-                        struct error *error) {
+static int add_trial(void *context, int64_t number, int goal, const char *text,
+                     enum verdict verdict, double score, struct error *error) {
+    struct goal_effects *of = &((struct gene_effects *)context)->goals[goal];
+    struct genome genome;
+    if (genome_parse(&genome, of->template->space, text, error) < 0)
+        return -1;
+    failures_add(of->failures, &genome, verdict != VERDICT_OK);
+    if (verdict != VERDICT_OK)
+        return 0;
+    of->trials = xgrow(of->trials, of->count, sizeof *of->trials);
+    of->trials[of->count++] = (struct effect_trial){genome, score, 0, number};
+    if (number == of->champion) {
+        of->changes.champion = genome;
+        of->has_champion = true;
+    }
+    return 0;
+}
+
+/* Of the trials that make the model; reading all outcomes of a long run takes seconds. */
+static int read_errors(const struct gene_effects *all, struct goal_effects *of,
+                       struct error *error) {
+    of->changes.trials = of->count;
+    of->count = effects_choose(of->trials, of->count, EFFECTS_TRIALS_MAX);
+    of->changes.fitted = of->count;
+    for (int i = 0; i < of->count; i++) {
+        struct store_trial *trial = store_trial_read(all->store, of->trials[i].number, error);
+        if (trial == NULL)
+            return -1;
+        of->trials[i].error = minimised_repeat_error(trial->outcome, all->minimised);
+        store_trial_free(trial);
+    }
+    return 0;
+}
+
+static int read_goals(struct gene_effects *all, const struct config *config, struct error *error) {
     struct device_info device;
-    int known = config != NULL ? run_dir_device(store, &device, error) : 0;
+    int known = config != NULL ? run_dir_device(all->store, &device, error) : 0;
     if (known <= 0)
         return known;
-    for (int goal = 0; goal < store_goal_count(store); goal++) {
-        all->templates[goal] = config_load_template(config, goal, &device, error);
-        if (all->templates[goal] == NULL)
+    for (int goal = 0; goal < store_goal_count(all->store); goal++) {
+        struct goal_effects *of = &all->goals[goal];
+        of->template = config_load_template(config, goal, &device, error);
+        if (of->template == NULL)
             return -1;
-        all->effects[goal] = effects_new(all->templates[goal]->space);
+        of->failures = failures_new(of->template->space);
+        of->champion = STORE_NO_TRIAL;
+        of->changes.space = of->template->space;
         all->goal_count++;
     }
-    return store_scores(store, add_trial, all, error);
+    if (store_champions(all->store, add_champion, all, error) < 0 ||
+        store_scores(all->store, add_trial, all, error) < 0)
+        return -1;
+    for (int goal = 0; goal < all->goal_count; goal++)
+        if (read_errors(all, &all->goals[goal], error) < 0)
+            return -1;
+    return 0;
 }
 
 struct gene_effects *gene_effects_read(struct store *store, const struct config *config,
                                        struct error *error) {
     struct gene_effects *all = xcalloc(1, sizeof *all);
-    if (read_effects(all, store, config, error) == 0)
+    all->store = store;
+    if (run_dir_minimised(store, &all->minimised, error) == 0 &&
+        read_goals(all, config, error) == 0)
         return all;
     gene_effects_free(all);
     return NULL;
@@ -75,130 +110,155 @@ struct gene_effects *gene_effects_read(struct store *store, const struct config 
 void gene_effects_free(struct gene_effects *all) {
     if (all == NULL)
         return;
-    for (int goal = 0; goal < all->goal_count; goal++) {
-        effects_free(all->effects[goal]);
-        template_free(all->templates[goal]);
+    for (int goal = 0; goal < GOALS_MAX; goal++) {
+        free(all->goals[goal].trials);
+        free(all->goals[goal].changes.rows);
+        failures_free(all->goals[goal].failures);
+        template_free(all->goals[goal].template);
     }
     free(all);
 }
 
-/* ---- finding significant effects ---- */
+/* ---- effects at the champion ---- */
 
-static void add_effect(struct significant_effects *found, const struct gene_effect *row) {
-    found->all = xgrow(found->all, found->count, sizeof *found->all);
-    found->all[found->count++] = *row;
-}
-
-static bool always_fails(const struct effect *effect) {
-    return effect->count == 0 && effect->failures >= ALWAYS_FAILED_MIN;
-}
-
-/* The difference of the effect's mean log score from that of all trials. */
-static double log_difference(const struct significant_effects *found, const struct effect *effect) {
-    return effect->count > 0 ? effect->sum / effect->count - found->mean : 0;
-}
-
-/* Adds the effect if it is significant. `expected`: the log ratio without it; for a pair, the sum
-   of the two values' own. */
-static void test_value(struct significant_effects *found, struct gene_effect row,
-                       const struct effect *effect, double expected) {
-    if (always_fails(effect)) {
-        row.log_ratio = row.deviation = NAN;
-        row.significance = effect->failures;
-        add_effect(found, &row);
-    }
-    if (effect->count < TRIALS_MIN)
+/* A genome that is likely to fail has no time. */
+static void add_change(const struct effects *effects, struct goal_effects *of, int gene,
+                       int value) {
+    struct gene_changes *changes = &of->changes;
+    struct genome genome = changes->champion;
+    genome.value[gene] = (uint8_t)value;
+    genome_canonicalise(&genome, changes->space);
+    if (genome.value[gene] != value || !space_check(changes->space, &genome, NULL) ||
+        failures_contain(of->failures, &genome))
         return;
-    row.log_ratio = log_difference(found, effect) - expected;
-    row.deviation = found->spread / sqrt(effect->count);
-    row.significance = fabs(row.log_ratio) / row.deviation;
-    if (row.significance > half_width)
-        add_effect(found, &row);
+    changes->rows = xgrow(changes->rows, changes->count, sizeof *changes->rows);
+    changes->rows[changes->count++] = (struct gene_change){
+        gene, value, genome, effects_between(effects, &changes->champion, &genome)};
 }
 
-static void test_pairs(struct significant_effects *found, int first, int a,
-                       const struct effect *alone) {
-    const struct space *space = found->space;
-    for (int second = first + 1; second < space->gene_count; second++)
-        for (int b = 0; b < space->genes[second].count; b++) {
-            const struct effect *other = effects_find(found->effects, second, b, EFFECT_SINGLE, 0);
-            if (!always_fails(alone) &&
-                !always_fails(other)) /* else the single value explains it */
-                test_value(found, (struct gene_effect){first, a, second, b, 0, 0, 0},
-                           effects_find(found->effects, first, a, second, b),
-                           log_difference(found, alone) + log_difference(found, other));
-        }
+static void fit_goal(struct goal_effects *of) {
+    const struct space *space = of->changes.space;
+    struct effects *effects = effects_new(space);
+    of->is_fitted = true;
+    if (of->has_champion && effects_fit(effects, of->trials, of->count))
+        for (int gene = 0; gene < space->gene_count; gene++)
+            for (int value = 0; value < space->genes[gene].count; value++)
+                if (value != of->changes.champion.value[gene])
+                    add_change(effects, of, gene, value);
+    effects_free(effects);
 }
 
-static int by_significance(const void *left, const void *right) {
-    const struct gene_effect *a = left, *b = right;
-    return a->significance != b->significance ? (a->significance > b->significance ? -1 : 1)
-                                              : a->first - b->first;
-}
-
-static void test_all(struct significant_effects *found) {
-    for (int gene = 0; gene < found->space->gene_count; gene++)
-        for (int value = 0; value < found->space->genes[gene].count; value++) {
-            const struct effect *alone =
-                effects_find(found->effects, gene, value, EFFECT_SINGLE, 0);
-            test_value(found, (struct gene_effect){gene, value, EFFECT_SINGLE, 0, 0, 0, 0}, alone,
-                       0);
-            test_pairs(found, gene, value, alone);
-        }
-    if (found->count > 0)
-        qsort(found->all, (size_t)found->count, sizeof *found->all, by_significance);
+const struct gene_changes *gene_effects_changes(struct gene_effects *all, int goal) {
+    if (goal >= all->goal_count)
+        return NULL;
+    if (!all->goals[goal].is_fitted)
+        fit_goal(&all->goals[goal]);
+    return &all->goals[goal].changes;
 }
 
 /* ---- the table ---- */
 
-static void add_row(struct table *table, const struct significant_effects *found,
-                    const struct gene_effect *row) {
-    const struct space *space = found->space;
-    const struct effect *effect =
-        effects_find(found->effects, row->first, row->first_value, row->second, row->second_value);
-    bool pair = row->second != EFFECT_SINGLE;
-    char value[NAME_SIZE], other[NAME_SIZE], text[EFFECT_TEXT_SIZE];
-    space_value_text(space, row->first, row->first_value, value);
-    if (pair)
-        space_value_text(space, row->second, row->second_value, other);
-    snprintf(text, sizeof text, "%s=%s%s%s%s%s", space->genes[row->first].name, value,
-             pair ? "," : "", pair ? space->genes[row->second].name : "", pair ? "=" : "",
-             pair ? other : "");
-    double half = half_width * row->deviation;
-    table_add(table, "%s %ld %ld %.2f %.2f %.2f %s", text,
-              (int64_t)(effect->count + effect->failures), (int64_t)effect->failures,
-              exp(row->log_ratio), exp(row->log_ratio - half), exp(row->log_ratio + half),
-              isnan(row->log_ratio) ? "always failed"
-              : pair                ? (row->log_ratio < 0 ? "faster together" : "slower together")
-                                    : (row->log_ratio < 0 ? "faster" : "slower"));
+void gene_effects_print_evidence(const struct effect *effect, char text[EVIDENCE_SIZE]) {
+    if (effect->measured)
+        snprintf(text, EVIDENCE_SIZE, "measured");
+    else if (effect->pairs > 0)
+        snprintf(text, EVIDENCE_SIZE, "model: %d trials with it, %d pair%s", effect->tried,
+                 effect->pairs, effect->pairs == 1 ? "" : "s");
+    else
+        snprintf(text, EVIDENCE_SIZE, "model: %d trials with it", effect->tried);
 }
 
-static struct table *make_table(const struct significant_effects *found, int rows_max) {
+static void add_failure(struct table *table, const struct goal_effects *of, int first, int a,
+                        int second, int b) {
+    const struct space *space = of->changes.space;
+    const struct failure_count count = failures_find(of->failures, first, a, second, b);
+    const bool pair = second != FAILURES_SINGLE;
+    char value[NAME_SIZE], other[NAME_SIZE], text[CHANGE_SIZE], evidence[EVIDENCE_SIZE];
+    space_value_text(space, first, a, value);
+    if (pair)
+        space_value_text(space, second, b, other);
+    snprintf(text, sizeof text, "%s=%s%s%s%s%s", space->genes[first].name, value, pair ? "," : "",
+             pair ? space->genes[second].name : "", pair ? "=" : "", pair ? other : "");
+    snprintf(evidence, sizeof evidence, "all %" PRIu32 " trials with it", count.trials);
+    table_add(table, "%s - - - %s %s %ld %ld", text, "always failed", evidence,
+              (int64_t)count.trials, (int64_t)0);
+}
+
+static bool always(const struct goal_effects *of, int first, int a, int second, int b) {
+    return failures_always(of->failures, failures_find(of->failures, first, a, second, b));
+}
+
+/* Values that always failed, and pairs of values of which neither did. */
+static void add_failures(struct table *table, const struct goal_effects *of, int rows_max) {
+    const struct space *space = of->changes.space;
+    for (int first = 0; first < space->gene_count; first++)
+        for (int a = 0; a < space->genes[first].count; a++) {
+            if (always(of, first, a, FAILURES_SINGLE, 0)) {
+                if (table_row_count(table) < rows_max)
+                    add_failure(table, of, first, a, FAILURES_SINGLE, 0);
+                continue;
+            }
+            for (int second = first + 1; second < space->gene_count; second++)
+                for (int b = 0; b < space->genes[second].count; b++)
+                    if (table_row_count(table) < rows_max && always(of, first, a, second, b) &&
+                        !always(of, second, b, FAILURES_SINGLE, 0))
+                        add_failure(table, of, first, a, second, b);
+        }
+}
+
+static void add_effect(struct table *table, const struct gene_changes *changes,
+                       const struct gene_change *row) {
+    const struct effect *effect = &row->effect;
+    char from[NAME_SIZE], to[NAME_SIZE], text[CHANGE_SIZE], evidence[EVIDENCE_SIZE];
+    space_value_text(changes->space, row->gene, changes->champion.value[row->gene], from);
+    space_value_text(changes->space, row->gene, row->value, to);
+    snprintf(text, sizeof text, "%s %s -> %s", changes->space->genes[row->gene].name, from, to);
+    gene_effects_print_evidence(effect, evidence);
+    table_add(table, "%s %.2f %.2f %.2f %s %s %ld %ld", text, effect->ratio, effect->low,
+              isfinite(effect->high) ? effect->high : NAN, effect->low > 1 ? "slower" : "faster",
+              evidence, (int64_t)effect->tried, (int64_t)effect->pairs);
+}
+
+double gene_effects_least(const struct effect *effect) {
+    return !effect_is_certain(effect) ? 0 : effect->low > 1 ? log(effect->low) : -log(effect->high);
+}
+
+static int by_least_effect(const void *left, const void *right) {
+    const struct gene_change *a = *(const struct gene_change *const *)left,
+                             *b = *(const struct gene_change *const *)right;
+    const double first = gene_effects_least(&a->effect);
+    const double second = gene_effects_least(&b->effect);
+    return first != second ? (first > second ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+static void add_effects(struct table *table, const struct gene_changes *changes, int rows_max) {
+    const struct gene_change **certain = xmalloc(((size_t)changes->count + 1) * sizeof *certain);
+    int count = 0;
+    for (int i = 0; i < changes->count; i++)
+        if (effect_is_certain(&changes->rows[i].effect))
+            certain[count++] = &changes->rows[i];
+    qsort(certain, (size_t)count, sizeof *certain, by_least_effect);
+    for (int i = 0; i < count && table_row_count(table) < rows_max; i++)
+        add_effect(table, changes, certain[i]);
+    free(certain);
+}
+
+struct table *gene_effects_table(struct gene_effects *all, int goal, int rows_max) {
     static const struct table_column columns[] = {
-        {.name = "values", .heading = "with"},
-        {.name = "trials", .heading = "trials", .right = true},
-        {.name = "failed", .heading = "failed", .right = true},
+        {.name = "change", .heading = "change"},
         {.name = "ratio", .heading = "ratio", .right = true},
         {.name = "low", .heading = "99 %\nfrom", .right = true},
         {.name = "high", .heading = "to", .right = true},
         {.name = "lesson", .heading = "is"},
+        {.name = "evidence", .heading = "which rests on"},
+        {.name = "trials"},
+        {.name = "pairs"},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < found->count && i < rows_max; i++)
-        add_row(table, found, &found->all[i]);
-    return table;
-}
-
-struct table *gene_effects_table(const struct gene_effects *all, int goal, int rows_max) {
-    struct significant_effects found = {0};
-    double count;
-    if (goal >= all->goal_count)
-        return make_table(&found, 0);
-    found.space = all->templates[goal]->space;
-    found.effects = all->effects[goal];
-    effects_overall(found.effects, &count, &found.mean, &found.spread);
-    test_all(&found);
-    struct table *table = make_table(&found, rows_max);
-    free(found.all);
+    const struct gene_changes *changes = gene_effects_changes(all, goal);
+    if (changes == NULL)
+        return table;
+    add_failures(table, &all->goals[goal], rows_max);
+    add_effects(table, changes, rows_max);
     return table;
 }

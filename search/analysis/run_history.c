@@ -278,11 +278,23 @@ struct table *run_history_elites(struct run_history *history, int goal, int coun
 
 /* ---- effects of gene values ---- */
 
-struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
-                                       struct error *error) {
+static struct gene_effects *read_effects(struct run_history *history, struct error *error) {
     if (history->effects == NULL)
         history->effects = gene_effects_read(history->store, history->config, error);
-    return history->effects != NULL ? gene_effects_table(history->effects, goal, count) : NULL;
+    return history->effects;
+}
+
+struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
+                                       struct error *error) {
+    struct gene_effects *effects = read_effects(history, error);
+    return effects != NULL ? gene_effects_table(effects, goal, count) : NULL;
+}
+
+int run_history_gene_changes(struct run_history *history, int goal,
+                             const struct gene_changes **changes, struct error *error) {
+    struct gene_effects *effects = read_effects(history, error);
+    *changes = effects != NULL ? gene_effects_changes(effects, goal) : NULL;
+    return effects != NULL ? 0 : -1;
 }
 
 /* ---- operators ---- */

@@ -16,6 +16,7 @@
 #ifndef EVOTILE_ANALYSIS_RUN_HISTORY_H
 #define EVOTILE_ANALYSIS_RUN_HISTORY_H
 
+#include "analysis/gene_effects.h"
 #include "outcome/minimised.h"
 #include "render/table.h"
 #include "run/run_solutions.h"
@@ -48,9 +49,13 @@ struct table *run_history_champions(struct run_history *history, int goal, bool 
 struct table *run_history_elites(struct run_history *history, int goal, int count,
                                  struct error *error);
 
-/* The effects of gene values on a goal's trials (gene_effects.h), at most `count` rows. */
+/* What is certain of the effects of changes of a goal's champion (gene_effects.h), at most `count`
+   rows. */
 struct table *run_history_gene_effects(struct run_history *history, int goal, int count,
                                        struct error *error);
+/* All those changes; `*changes` is NULL if the goal's space is unknown. Owned by the history. */
+int run_history_gene_changes(struct run_history *history, int goal,
+                             const struct gene_changes **changes, struct error *error);
 
 /* Trials, successes and champions of each operator, over all goals; of several solutions, for each
    solution, because the insights of each have numbers of its own. */

@@ -128,3 +128,11 @@ double statistics_rank_correlation(const double *first, const double *second, in
     free(b);
     return square_a > 0 && square_b > 0 ? covariance / sqrt(square_a * square_b) : 0;
 }
+
+double statistics_student_99(int freedom) {
+    const double z = 2.5758293, n = freedom, square = z * z;
+    if (freedom < STUDENT_FREEDOM_MIN)
+        return INFINITY;
+    return z * (1 + (square + 1) / (4 * n) + ((5 * square + 16) * square + 3) / (96 * n * n) +
+                (((3 * square + 19) * square + 17) * square - 15) / (384 * n * n * n));
+}

@@ -40,6 +40,12 @@ double statistics_weighted_geometric_mean(const double *values, const double *we
 void statistics_bootstrap_mean(const double *values, int count, double confidence, int resamples,
                                struct random *random, double *low, double *high);
 
+/* The half width of a 99 % interval in deviations that were estimated with so many degrees of
+   freedom: 2.58 for many; INFINITY below STUDENT_FREEDOM_MIN. Within 2 %: Abramowitz and Stegun,
+   "Handbook of Mathematical Functions", 26.7.5. */
+enum { STUDENT_FREEDOM_MIN = 4 };
+double statistics_student_99(int freedom);
+
 /* Spearman's rank correlation of two lists, from -1 to 1; ties get their mean rank. 0 if all values
    of one list are equal. `count` is at least 2. */
 double statistics_rank_correlation(const double *first, const double *second, int count);

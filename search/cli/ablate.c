@@ -1,5 +1,6 @@
 /* ablate: changes one gene of a champion at a time and measures the slowdown with duels. */
 #include "analysis/ablation.h"
+#include "analysis/gene_effects.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -24,6 +25,7 @@ struct ablate_context {
     struct progress progress;
     int64_t blocks;
     bool pathologies; /* of the champion, instead of moves of its genes */
+    bool claims;      /* only the changes of whose effect the run's trials are certain */
 };
 
 /* ---- one move ---- */
@@ -182,6 +184,42 @@ static int try_all_moves(struct ablate_context *context, struct error *error) {
     return 0;
 }
 
+/* Measures what `summary` says of changes of the champion. */
+static int try_claims(struct ablate_context *context, struct gene_effects *effects,
+                      struct error *error) {
+    const int goal = context->target->request.goal;
+    const struct gene_changes *changes = gene_effects_changes(effects, goal);
+    if (changes == NULL || changes->count == 0)
+        return error_input(error, "the run has too few trials for a claim: let it go on");
+    if (!genome_equal(&changes->champion, &context->target->request.genome))
+        return error_input(error, "claims are of the champion: give no --rank");
+    for (int i = 0; i < changes->count; i++) {
+        const struct gene_change *row = &changes->rows[i];
+        if (!effect_is_certain(&row->effect))
+            continue;
+        if (try_move(context, row->gene, row->value, error) < 0)
+            return -1;
+        struct ablation_move *move = &context->ablation->moves[context->ablation->count - 1];
+        move->has_claim = true;
+        move->claim = row->effect;
+    }
+    progress_end(&context->progress);
+    ablation_rank(context->ablation);
+    return 0;
+}
+
+static int read_and_try_claims(struct ablate_context *context, struct error *error) {
+    if (context->targets.scratch[0] != '\0')
+        return error_input(error, "an exported kernel has no trials: give its run with --claims");
+    struct store *store = store_open(context->targets.from, STORE_READ, error);
+    struct gene_effects *effects =
+        store != NULL ? gene_effects_read(store, context->targets.config, error) : NULL;
+    const int status = effects != NULL ? try_claims(context, effects, error) : -1;
+    gene_effects_free(effects);
+    store_close(store);
+    return status;
+}
+
 static int open_device(struct ablate_context *context, const char *device, struct error *error) {
     struct timespec now;
     struct replay_targets *targets = &context->targets;
@@ -212,7 +250,7 @@ static int open_device(struct ablate_context *context, const char *device, struc
    folder). */
 static int store_ablation(const struct ablate_context *context, struct error *error) {
     char name[32];
-    if (context->targets.scratch[0] != '\0' || context->pathologies)
+    if (context->targets.scratch[0] != '\0' || context->pathologies || context->claims)
         return 0;
     ablation_name(context->ablation->goal, name);
     return run_artifact_write_to(context->targets.from, name, ablation_json(context->ablation),
@@ -229,6 +267,18 @@ static void print_ablation(const struct ablate_context *context, bool json, bool
            context->ablation->device, context->ablation->predicted ? " (predictions)" : "");
     table_print(table, markdown ? TABLE_MARKDOWN : TABLE_TEXT, stdout);
     table_free(table);
+    if (!context->claims)
+        return;
+    const struct claim_counts counts = ablation_count_claims(context->ablation);
+    printf("\n%d of %d claims have the right sign, %d are within their interval; %d could not be "
+           "measured\n",
+           counts.right, counts.measured, counts.within, counts.claims - counts.measured);
+}
+
+static int try_chosen(struct ablate_context *context, struct error *error) {
+    return context->pathologies ? try_all_pathologies(context, error)
+           : context->claims    ? read_and_try_claims(context, error)
+                                : try_all_moves(context, error);
 }
 
 /* ---- the verb ---- */
@@ -251,6 +301,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &device),
         OPTION("pathologies", NULL, "what each pathology that the template declares costs",
                &context.pathologies),
+        OPTION("claims", NULL, "measure the effects that `summary` states of the champion",
+               &context.claims),
         OPTION("json", NULL, "print one JSON object", &json),
         OPTION("markdown", NULL, "print a Markdown table", &markdown),
         {0},
@@ -262,6 +314,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
     int status = 0;
     if (context.blocks < 2 || context.blocks > DUEL_BLOCKS_MAX)
         status = error_input(&error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
+    if (context.claims && context.pathologies)
+        status = error_input(&error, "--claims and --pathologies are mutually exclusive: give one");
     if (status == 0)
         status = replay_targets_read(&context.targets, argv[0], &choice, false, &error);
     if (status == 0)
@@ -272,8 +326,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (status == 0)
         status = open_device(&context, device, &error);
     if (status == 0)
-        status = context.pathologies ? try_all_pathologies(&context, &error)
-                                     : try_all_moves(&context, &error);
+        status = try_chosen(&context, &error);
     if (status == 0)
         print_ablation(&context, json, markdown);
     if (status == 0)

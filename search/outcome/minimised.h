@@ -53,5 +53,8 @@ const char *minimised_heading(enum minimised minimised);
 double minimised_score(const struct outcome *outcome, enum minimised minimised);
 /* The relative standard error of the outcome's score, as outcome_score_error. */
 double minimised_score_error(const struct outcome *outcome, enum minimised minimised);
+/* The same, as another trial of the genome would differ: with what another placement of memory and
+   another process change, which the samples of a trial do not show. 0 for a prediction. */
+double minimised_repeat_error(const struct outcome *outcome, enum minimised minimised);
 
 #endif

@@ -157,10 +157,10 @@ static int analyse_runs(const struct page *page, struct error *error) {
         for (int g = 0; g < run->goal_count; g++) {
             struct goal_analysis *it = page_goal_analysis(page, r, g);
             const struct trial_row *champion = run_data_champion(run, g);
-            it->importance = gene_importance_new(run, g);
             it->predicted_vs_measured = predicted_vs_measured_new(run, g);
             it->ancestry = champion != NULL ? ancestry_new(run, champion) : NULL;
-            if (ablation_read(run->store, g, &it->ablation, error) < 0)
+            if (run_history_gene_changes(run->history, g, &it->changes, error) < 0 ||
+                ablation_read(run->store, g, &it->ablation, error) < 0)
                 return -1;
         }
     }
@@ -169,7 +169,6 @@ static int analyse_runs(const struct page *page, struct error *error) {
 
 static void release_page(struct page *page) {
     for (int i = 0; i < page_goals(page); i++) {
-        gene_importance_free(page->goal_analyses[i].importance);
         ancestry_free(page->goal_analyses[i].ancestry);
         ablation_free(page->goal_analyses[i].ablation);
         predicted_vs_measured_free(page->goal_analyses[i].predicted_vs_measured);

@@ -1,36 +1,31 @@
 #include <math.h>
+#include <string.h>
 
 #include "analysis/leaderboard.h"
 #include "report/page_internal.h"
 #include "report/scatter.h"
 #include "report/tables.h"
 
-static void add_importance(const struct page *page, cJSON *to, int r, int goal) {
-    const struct run_data *run = page->runs[r];
-    const struct gene_importance *importance = page_goal_analysis(page, r, goal)->importance;
-    if (importance == NULL) {
-        add_text(to, "genes_missing", "Too few valid trials to separate the effects of the genes.");
-        return;
+enum { EFFECTS_MOST = 24 };
+
+static int add_effects(const struct page *page, cJSON *to, int r, int goal, struct error *error) {
+    struct run_data *run = page->runs[r];
+    const struct gene_changes *changes = page_goal_analysis(page, r, goal)->changes;
+    if (changes == NULL || changes->count == 0) {
+        add_text(to, "genes_missing",
+                 "Too few valid trials to say what a change of the champion would do.");
+        return 0;
     }
     cJSON *genes = cJSON_AddObjectToObject(to, "genes");
-    if (importance->alone)
-        add_format(
-            genes, "genes_note",
-            "%d valid trials are too few to fit all genes together, so each is fitted alone: "
-            "the cost of a value may be due to values of other genes that occur with it.",
-            importance->count);
-    else
-        add_format(
-            genes, "genes_note",
-            "An additive model, fitted to the log latency of %d valid trials, explains %.0f %% "
-            "of its variance. A search does not sample values evenly: these figures are a "
-            "guide, not a proof.",
-            importance->count, 100 * importance->explained);
-    cJSON_AddBoolToObject(genes, "together", !importance->alone);
-    add_table(page, genes, "table", table_of_genes(run, importance));
+    add_format(genes, "genes_note",
+               "A change that was tried differs as measured; any other is predicted by a model of "
+               "%d of %d valid trials. Listed is what the trials make certain; "
+               "`evotile ablate --claims` measures it.",
+               changes->fitted, changes->trials);
     if (page_size_limits(page).values || page->format == PAGE_JSON)
-        add_table(page, genes, "values", table_of_values(run, importance));
-    add_table(page, genes, "pairs", table_of_pairs(run, importance));
+        add_table(page, genes, "values", table_of_changes(changes));
+    return add_table(page, genes, "table",
+                     run_history_gene_effects(run->history, goal, EFFECTS_MOST, error));
 }
 
 static void add_ancestry(const struct page *page, cJSON *to, int r, int goal) {
@@ -222,11 +217,27 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     if (page->format == PAGE_HTML)
         add_text(to, "scatter_picture", note->picture);
     add_predicted_vs_measured(page, to, r, goal);
-    add_importance(page, to, r, goal);
+    if (add_effects(page, to, r, goal, error) < 0)
+        return -1;
     cJSON_AddNumberToObject(to, "elite_count", run->goals[goal].elite_count);
     add_ancestry(page, to, r, goal);
     add_ablation(page, to, r, goal);
     return 0;
+}
+
+/* The column of the gene with the strongest certain effect, or -1. */
+static int weightiest_gene(const struct run_data *run, const struct gene_changes *changes) {
+    double most = 0;
+    int gene = -1;
+    for (int i = 0; changes != NULL && i < changes->count; i++)
+        if (gene_effects_least(&changes->rows[i].effect) > most) {
+            most = gene_effects_least(&changes->rows[i].effect);
+            gene = changes->rows[i].gene;
+        }
+    for (int column = 0; gene >= 0 && column < run->genes.count; column++)
+        if (strcmp(run->genes.columns[column].name, changes->space->genes[gene].name) == 0)
+            return column;
+    return -1;
 }
 
 int page_add_goals(const struct page *page, cJSON *to, int r, struct error *error) {
@@ -236,9 +247,7 @@ int page_add_goals(const struct page *page, cJSON *to, int r, struct error *erro
     struct size_limits limits = page_size_limits(page);
     int status = 0;
     for (int g = 0; g < run->goal_count; g++) {
-        const struct gene_importance *importance = page_goal_analysis(page, r, g)->importance;
-        weightiest[g] =
-            importance != NULL && importance->fitted_count > 0 ? importance->order[0] : -1;
+        weightiest[g] = weightiest_gene(run, page_goal_analysis(page, r, g)->changes);
     }
     char *scatter = scatter_json(run, weightiest, limits.dots, limits.bin_rows, notes);
     if (page->format == PAGE_HTML)

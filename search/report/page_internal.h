@@ -20,8 +20,8 @@
 
 /* The analyses of one goal of one run; each may be NULL if there is none. */
 struct goal_analysis {
-    struct gene_importance *importance;
-    struct ancestry *ancestry; /* of the champion */
+    const struct gene_changes *changes; /* of the champion; owned by the run's history */
+    struct ancestry *ancestry;          /* of the champion */
     struct ablation *ablation;
     struct predicted_vs_measured *predicted_vs_measured;
 };
@@ -45,9 +45,9 @@ struct size_limits {
     int dots;     /* dots of the scatter plot; with more trials, bins */
     int bin_rows; /* rows of bins, along latency */
     int board_rows;
-    int panels;    /* panels of genes, the most important first */
+    int panels;    /* panels of genes, those with the strongest effects first */
     int ancestors; /* in the picture */
-    bool values;   /* include the table of the cost of every value */
+    bool values;   /* include the table of every change of the champion */
 };
 struct size_limits page_size_limits(const struct page *page);
 

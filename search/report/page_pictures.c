@@ -51,8 +51,7 @@ void page_add_goal_pictures(const struct page *page, cJSON *to, int r, int goal)
         return;
     add_picture(to, "best_trials", picture_best(run, goal, false));
     add_picture(to, "best_time", picture_best(run, goal, true));
-    add_picture(to, "genes_picture", picture_genes(run, it->importance, limits.panels));
-    add_picture(to, "pairs_picture", picture_pairs(run, it->importance));
+    add_picture(to, "genes_picture", picture_genes(it->changes, limits.panels));
     add_picture(to, "elites", picture_elites(run, goal));
     add_picture(to, "ancestry", picture_ancestry(run, it->ancestry, limits.ancestors));
     add_picture(to, "front_picture", picture_front(run, goal, limits.dots));

@@ -12,7 +12,7 @@
 #define EVOTILE_REPORT_PICTURES_H
 
 #include "analysis/ancestry.h"
-#include "analysis/gene_importance.h"
+#include "analysis/gene_effects.h"
 #include "analysis/run_data.h"
 #include "report/predicted_vs_measured.h"
 
@@ -51,9 +51,9 @@ char *picture_bars(const struct bars *bars, const char *axis, const char *label)
 
 /* ---- pictures_genes.c ---- */
 
-/* The cost of each value of each gene: one panel per gene, for the `most` most important ones. */
-char *picture_genes(const struct run_data *run, const struct gene_importance *importance, int most);
-char *picture_pairs(const struct run_data *run, const struct gene_importance *importance);
+/* What each change of one gene of the champion costs: one panel per gene, for the `most` with the
+   strongest effects. NULL if nothing is known; `changes` may be NULL. */
+char *picture_genes(const struct gene_changes *changes, int most);
 
 /* ---- pictures_elites.c ---- */
 

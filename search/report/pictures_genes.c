@@ -1,167 +1,153 @@
-/* pictures_genes: the pictures of gene costs and pairs. */
+/* pictures_genes: what each change of one gene of the champion costs. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "render/chart.h"
 #include "report/pictures.h"
 
-enum {
-    COLUMNS = 5,
-    PANEL_HEIGHT = 190,
-    LEVEL_MARGIN = 26,
-    STEEP_MARGIN = 48,
-    NAMES_MOST = 12,
-    LABEL_SIZE = 4 * NAME_SIZE
+enum { COLUMNS = 5, PANEL_HEIGHT = 190, LEVEL_MARGIN = 26, STEEP_MARGIN = 48, NAMES_MOST = 12 };
+
+/* Costs beyond this share are drawn at the edge. */
+static const double cost_most = 1.5;
+
+struct gene_panel {
+    int gene;
+    double least; /* of the gene's changes, the strongest certain effect */
 };
 
-/* ---- gene costs ---- */
+static double cost_of(double ratio) {
+    return fmin(ratio - 1, cost_most);
+}
 
-/* The common range of all panels: the costs of values with enough trials. */
-static void range_of(const struct gene_importance *importance, const struct genes *genes,
-                     double *low, double *high) {
+/* An untried value says nothing. */
+static bool is_shown(const struct gene_change *change) {
+    return change->effect.measured || change->effect.tried > 0;
+}
+
+static int by_least(const void *left, const void *right) {
+    const struct gene_panel *a = left, *b = right;
+    return a->least != b->least ? (a->least > b->least ? -1 : 1) : a->gene - b->gene;
+}
+
+/* Lists the genes with a change to show, the strongest first; returns their number. */
+static int list_panels(const struct gene_changes *changes, struct gene_panel panels[GENES_MAX]) {
+    int count = 0;
+    for (int i = 0; i < changes->count; i++) {
+        const struct gene_change *change = &changes->rows[i];
+        if (!is_shown(change))
+            continue;
+        if (count == 0 || panels[count - 1].gene != change->gene)
+            panels[count++] = (struct gene_panel){change->gene, 0};
+        panels[count - 1].least =
+            fmax(panels[count - 1].least, gene_effects_least(&change->effect));
+    }
+    qsort(panels, (size_t)count, sizeof *panels, by_least);
+    return count;
+}
+
+/* The common range of all panels. */
+static void range_of(const struct gene_changes *changes, double *low, double *high) {
     *low = *high = 0;
-    for (int i = 0; i < importance->fitted_count; i++) {
-        int g = importance->order[i];
-        for (int v = 0; v < genes->columns[g].count; v++) {
-            const struct value_cost *it = &importance->genes[g].values[v];
-            if (it->count < IMPORTANCE_TRIALS_MIN)
-                continue;
-            *low = fmin(*low, it->low);
-            *high = fmax(*high, fmin(it->high, 1.5));
+    for (int i = 0; i < changes->count; i++)
+        if (is_shown(&changes->rows[i])) {
+            *low = fmin(*low, cost_of(changes->rows[i].effect.low));
+            *high = fmax(*high, cost_of(changes->rows[i].effect.high));
         }
+}
+
+/* The storage of a panel's labels. */
+struct value_names {
+    char texts[NAMES_MOST][NAME_SIZE];
+    struct chart_tick ticks[NAMES_MOST];
+    int count;
+};
+
+/* Shows names of values: every one, every second, ... */
+static void name_values(const struct space *space, int gene, struct value_names *names) {
+    const int values = space->genes[gene].count;
+    const int every = 1 + (values - 1) / NAMES_MOST;
+    names->count = 0;
+    for (int v = 0; v < values; v += every) {
+        char *text = names->texts[names->count];
+        space_value_text(space, gene, v, text);
+        names->ticks[names->count++] = (struct chart_tick){v, text};
     }
 }
 
 /* Side by side, the value names of a panel have room for about thirty characters. */
-static bool are_crowded(const struct gene_column *gene) {
+static bool are_crowded(const struct space *space, int gene) {
     size_t characters = 0;
-    for (int v = 0; v < gene->count; v++)
-        characters += strlen(gene->values[v]) + 2;
+    char text[NAME_SIZE];
+    for (int v = 0; v < space->genes[gene].count; v++)
+        characters += strlen(space_value_text(space, gene, v, text)) + 2;
     return characters > 28;
 }
 
-/* Shows names of values: every one, every second, ... Returns how many. */
-static int name_values(const struct gene_column *gene, struct chart_tick ticks[NAMES_MOST]) {
-    int every = 1 + (gene->count - 1) / NAMES_MOST, named = 0;
-    for (int v = 0; v < gene->count; v += every)
-        ticks[named++] = (struct chart_tick){v, gene->values[v]};
-    return named;
-}
-
-static void draw_costs(struct chart *chart, const struct gene_column *gene,
-                       const struct value_cost *values) {
-    const struct chart_style accent = {.colour = CHART_ACCENT, .width = 1.4};
-    const struct chart_point zero[] = {{-0.6, 0}, {gene->count - 0.4, 0}};
-    struct chart_point *costs = xcalloc((size_t)gene->count, sizeof *costs);
-    int count = 0;
+static void draw_changes(struct chart *chart, const struct gene_changes *changes, int gene) {
+    const int values = changes->space->genes[gene].count;
+    const struct chart_point zero[] = {{-0.6, 0}, {values - 0.4, 0}};
+    const struct chart_point champion = {changes->champion.value[gene], 0};
     chart_line(chart, zero, 2, &(struct chart_style){.colour = CHART_MUTED});
-    for (int v = 0; v < gene->count; v++)
-        if (values[v].count >= IMPORTANCE_TRIALS_MIN) {
-            costs[count++] = (struct chart_point){v, 100 * values[v].cost};
-            chart_interval(chart, (struct chart_point){v, 100 * values[v].low},
-                           (struct chart_point){v, 100 * values[v].high}, &accent);
-        }
-    chart_line(chart, costs, count, &(struct chart_style){.colour = CHART_MUTED, .opacity = 0.5});
-    chart_dots(chart, costs, count, &(struct chart_style){.colour = CHART_ACCENT, .width = 6});
-    free(costs);
+    for (int i = 0; i < changes->count; i++) {
+        const struct gene_change *change = &changes->rows[i];
+        const struct chart_style style = {
+            .colour = change->effect.measured ? CHART_ACCENT : CHART_MUTED, .width = 1.4};
+        const struct chart_point at = {change->value, 100 * cost_of(change->effect.ratio)};
+        if (change->gene != gene || !is_shown(change))
+            continue;
+        chart_interval(
+            chart, (struct chart_point){change->value, 100 * cost_of(change->effect.low)},
+            (struct chart_point){change->value, 100 * cost_of(change->effect.high)}, &style);
+        chart_dots(chart, &at, 1, &(struct chart_style){.colour = style.colour, .width = 6});
+    }
+    chart_dots(chart, &champion, 1, &(struct chart_style){.colour = CHART_STRONG, .width = 7});
 }
 
-char *picture_genes(const struct run_data *run, const struct gene_importance *importance,
-                    int most) {
+static void draw_panel(struct chart *chart, const struct gene_changes *changes, int gene,
+                       struct chart_panel panel) {
+    const struct space *space = changes->space;
+    struct value_names *names = xcalloc(1, sizeof *names);
+    name_values(space, gene, names);
+    panel.title = space->genes[gene].name;
+    panel.margin_left = 50;
+    panel.x.low = -0.6;
+    panel.x.high = space->genes[gene].count - 0.4;
+    panel.x.ticks = names->ticks;
+    panel.x.tick_count = names->count;
+    panel.x.rotation = are_crowded(space, gene) ? 60 : 0;
+    panel.x.size = panel.y.size = 10;
+    panel.y.grid = true;
+    panel.y.unit = " %";
+    chart_begin_panel(chart, &panel);
+    draw_changes(chart, changes, gene);
+    free(names);
+}
+
+char *picture_genes(const struct gene_changes *changes, int most) {
+    struct gene_panel list[GENES_MAX];
     double low, high;
-    if (importance == NULL || importance->fitted_count == 0)
+    const int listed = changes != NULL ? list_panels(changes, list) : 0;
+    if (listed == 0)
         return NULL;
-    int panels = importance->fitted_count < most ? importance->fitted_count : most;
-    int columns = panels < COLUMNS ? panels : COLUMNS;
-    int rows = (panels + columns - 1) / columns;
-    range_of(importance, &run->genes, &low, &high);
-    double room = 0.12 * (high - low) + 0.001, width = (double)PICTURE_WIDE / columns;
+    const int panels = listed < most ? listed : most;
+    const int columns = panels < COLUMNS ? panels : COLUMNS;
+    const int rows = (panels + columns - 1) / columns;
+    range_of(changes, &low, &high);
+    const double room = 0.12 * (high - low) + 0.001, width = (double)PICTURE_WIDE / columns;
     bool steep = false; /* the labels of any panel: all frames have the same height */
     for (int i = 0; i < panels; i++)
-        steep = steep || are_crowded(&run->genes.columns[importance->order[i]]);
+        steep = steep || are_crowded(changes->space, list[i].gene);
     struct chart *chart = chart_new(PICTURE_WIDE, PANEL_HEIGHT * rows);
-    for (int i = 0; i < panels; i++) {
-        int g = importance->order[i];
-        const struct gene_column *gene = &run->genes.columns[g];
-        struct chart_tick ticks[NAMES_MOST];
-        chart_begin_panel(
-            chart, &(struct chart_panel){.title = gene->name,
-                                         .left = i % columns * width,
-                                         .top = (double)(i / columns) * PANEL_HEIGHT,
-                                         .width = width,
-                                         .height = PANEL_HEIGHT,
-                                         .margin_left = 50,
-                                         .margin_bottom = steep ? STEEP_MARGIN : LEVEL_MARGIN,
-                                         .x = {.low = -0.6,
-                                               .high = gene->count - 0.4,
-                                               .ticks = ticks,
-                                               .tick_count = name_values(gene, ticks),
-                                               .rotation = are_crowded(gene) ? 60 : 0,
-                                               .size = 10},
-                                         .y = {.low = 100 * (low - room),
-                                               .high = 100 * (high + room),
-                                               .grid = true,
-                                               .unit = " %",
-                                               .size = 10}});
-        draw_costs(chart, gene, importance->genes[g].values);
-    }
-    return chart_free(chart, "cost of each value of each gene", CHART_INLINE);
-}
-
-/* ---- pairs ---- */
-
-static void name_pair(const struct run_data *run, const struct pair_cost *pair,
-                      char label[LABEL_SIZE]) {
-    const struct gene_column *a = &run->genes.columns[pair->genes[0]],
-                             *b = &run->genes.columns[pair->genes[1]];
-    snprintf(label, LABEL_SIZE, "%s=%s, %s=%s", a->name, a->values[pair->values[0]], b->name,
-             b->values[pair->values[1]]);
-}
-
-static void draw_pair(struct chart *chart, const struct value_cost *cost, int row) {
-    const struct chart_style style = {.colour = cost->cost < 0 ? CHART_GOOD : CHART_BAD,
-                                      .width = 1.6},
-                             dot = {.colour = style.colour, .width = 7};
-    const struct chart_point at = {100 * cost->cost, row};
-    chart_interval(chart, (struct chart_point){100 * cost->low, row},
-                   (struct chart_point){100 * cost->high, row}, &style);
-    chart_dots(chart, &at, 1, &dot);
-}
-
-char *picture_pairs(const struct run_data *run, const struct gene_importance *importance) {
-    if (importance == NULL || importance->pair_count == 0)
-        return NULL;
-    int count = importance->pair_count, height = 60 + 24 * count;
-    struct chart_tick *ticks = xcalloc((size_t)count, sizeof *ticks);
-    char(*labels)[LABEL_SIZE] = xcalloc((size_t)count, sizeof *labels);
-    double low = 0, high = 0;
-    for (int i = 0; i < count; i++) {
-        const struct pair_cost *pair = &importance->pairs[i];
-        name_pair(run, pair, labels[i]);
-        ticks[i] = (struct chart_tick){-i, labels[i]};
-        low = fmin(low, 100 * pair->cost.low);
-        high = fmax(high, 100 * pair->cost.high);
-    }
-    double room = 0.04 * (high - low) + 0.1;
-    struct chart *chart = chart_new(PICTURE_WIDE, height);
-    chart_begin_panel(
-        chart, &(struct chart_panel){
-                   .x = {.title = "latency of the pair, relative to the product of both effects",
-                         .low = low - room,
-                         .high = high + room,
-                         .grid = true,
-                         .unit = " %"},
-                   .y = {.low = 0.4 - count,
-                         .high = 0.6,
-                         .bare = true,
-                         .ticks = ticks,
-                         .tick_count = count}});
-    const struct chart_point zero[] = {{0, 0.6}, {0, 0.4 - count}};
-    chart_line(chart, zero, 2, &(struct chart_style){.colour = CHART_MUTED});
-    for (int i = 0; i < count; i++)
-        draw_pair(chart, &importance->pairs[i].cost, -i);
-    free(ticks);
-    free(labels);
-    return chart_free(chart, "significant pairs of values", CHART_INLINE);
+    for (int i = 0; i < panels; i++)
+        draw_panel(
+            chart, changes, list[i].gene,
+            (struct chart_panel){.left = i % columns * width,
+                                 .top = (double)(i / columns) * PANEL_HEIGHT,
+                                 .width = width,
+                                 .height = PANEL_HEIGHT,
+                                 .margin_bottom = steep ? STEEP_MARGIN : LEVEL_MARGIN,
+                                 .y = {.low = 100 * (low - room), .high = 100 * (high + room)}});
+    return chart_free(chart, "cost of each change of the champion", CHART_INLINE);
 }

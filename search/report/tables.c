@@ -9,11 +9,6 @@ static double first_us(const struct run_data *run, int goal) {
     return first >= 0 ? run->rows[first].score_us : NAN;
 }
 
-/* In percent: "-5.2" for 0.948 - 1. */
-static void add_cost(struct table *table, const struct value_cost *cost) {
-    table_add(table, "%+.1f %+.1f %+.1f", 100 * cost->cost, 100 * cost->low, 100 * cost->high);
-}
-
 /* ---- goals ---- */
 
 /* The genes that differ from the default genome; the whole genome if the default was not tried. */
@@ -105,80 +100,32 @@ struct table *table_of_workers(const struct run_data *run) {
 
 /* ---- genes ---- */
 
-struct table *table_of_genes(const struct run_data *run, const struct gene_importance *importance) {
-    static const struct table_column columns[] = {
-        {.name = "gene", .heading = "gene"},
-        {.name = "best", .heading = "best"},
-        {.name = "worst", .heading = "worst"},
-        {.name = "spread_percent", .heading = "worst versus\nbest, %", .right = true},
-        {.name = "spread_low_percent", .heading = "from", .right = true},
-        {.name = "spread_high_percent", .heading = "to", .right = true},
-        {.name = "share_percent", .heading = "share of\nvariance, %", .right = true},
-    };
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < importance->fitted_count; i++) {
-        const struct gene_cost *it = &importance->genes[importance->order[i]];
-        const struct gene_column *gene = &run->genes.columns[importance->order[i]];
-        table_add(table, "%s", gene->name);
-        if (it->best == it->worst) {
-            table_add(table, "- - - - -");
-        } else {
-            table_add(table, "%s %s", gene->values[it->best], gene->values[it->worst]);
-            add_cost(table, &it->spread);
-        }
-        table_add(table, "%.1f", 100 * it->share);
-    }
-    return table;
+static double percent(double ratio) {
+    return isfinite(ratio) ? 100 * (ratio - 1) : NAN;
 }
 
-struct table *table_of_values(const struct run_data *run,
-                              const struct gene_importance *importance) {
+struct table *table_of_changes(const struct gene_changes *changes) {
     static const struct table_column columns[] = {
         {.name = "gene", .heading = "gene"},
-        {.name = "value", .heading = "value"},
+        {.name = "champion", .heading = "of the\nchampion"},
+        {.name = "value", .heading = "changed\nto"},
         {.name = "cost_percent", .heading = "cost\n%", .right = true},
-        {.name = "low_percent", .heading = "from", .right = true},
+        {.name = "low_percent", .heading = "99 %\nfrom", .right = true},
         {.name = "high_percent", .heading = "to", .right = true},
-        {.name = "trials", .heading = "valid\ntrials", .right = true},
-        {.name = "failed", .heading = "failed", .right = true},
+        {.name = "certain", .heading = "certain"},
+        {.name = "evidence", .heading = "rests on"},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < importance->fitted_count; i++) {
-        const struct gene_column *gene = &run->genes.columns[importance->order[i]];
-        for (int v = 0; v < gene->count; v++) {
-            const struct value_cost *it = &importance->genes[importance->order[i]].values[v];
-            if (it->count == 0 && it->failed == 0)
-                continue;
-            table_add(table, "%s %s", gene->name, gene->values[v]);
-            if (it->count > 0)
-                add_cost(table, it);
-            else
-                table_add(table, "- - -");
-            table_add(table, "%d %d", it->count, it->failed);
-        }
-    }
-    return table;
-}
-
-struct table *table_of_pairs(const struct run_data *run, const struct gene_importance *importance) {
-    static const struct table_column columns[] = {
-        {.name = "pair", .heading = "pair"},
-        {.name = "cost_percent", .heading = "cost\n%", .right = true},
-        {.name = "low_percent", .heading = "from", .right = true},
-        {.name = "high_percent", .heading = "to", .right = true},
-        {.name = "trials", .heading = "valid\ntrials", .right = true},
-    };
-    struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    for (int i = 0; i < importance->pair_count; i++) {
-        const struct pair_cost *it = &importance->pairs[i];
-        char text[4 * NAME_SIZE + 16];
-        const struct gene_column *a = &run->genes.columns[it->genes[0]];
-        const struct gene_column *b = &run->genes.columns[it->genes[1]];
-        snprintf(text, sizeof text, "%s=%s, %s=%s", a->name, a->values[it->values[0]], b->name,
-                 b->values[it->values[1]]);
-        table_add(table, "%s", text);
-        add_cost(table, &it->cost);
-        table_add(table, "%d", it->cost.count);
+    for (int i = 0; i < changes->count; i++) {
+        const struct gene_change *row = &changes->rows[i];
+        char from[NAME_SIZE], to[NAME_SIZE], evidence[EVIDENCE_SIZE];
+        space_value_text(changes->space, row->gene, changes->champion.value[row->gene], from);
+        space_value_text(changes->space, row->gene, row->value, to);
+        gene_effects_print_evidence(&row->effect, evidence);
+        table_add(table, "%s %s %s %+.1f %+.1f %+.1f %s %s", changes->space->genes[row->gene].name,
+                  from, to, percent(row->effect.ratio), percent(row->effect.low),
+                  percent(row->effect.high), effect_is_certain(&row->effect) ? "yes" : "no",
+                  evidence);
     }
     return table;
 }

@@ -9,7 +9,7 @@
 #define EVOTILE_REPORT_TABLES_H
 
 #include "analysis/ancestry.h"
-#include "analysis/gene_importance.h"
+#include "analysis/gene_effects.h"
 #include "analysis/run_data.h"
 #include "render/table.h"
 
@@ -20,10 +20,8 @@ struct table *table_of_goals(const struct run_data *run);
    one local device ran all trials. */
 struct table *table_of_workers(const struct run_data *run);
 
-/* One row per gene: its best and worst value, and their difference. */
-struct table *table_of_genes(const struct run_data *run, const struct gene_importance *importance);
-struct table *table_of_values(const struct run_data *run, const struct gene_importance *importance);
-struct table *table_of_pairs(const struct run_data *run, const struct gene_importance *importance);
+/* One row per change of one gene of the champion, certain or not. */
+struct table *table_of_changes(const struct gene_changes *changes);
 
 /* The line of first parents, the champion first, and what each trial changed. */
 struct table *table_of_line(const struct run_data *run, const struct ancestry *ancestry);

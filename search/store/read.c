@@ -424,7 +424,8 @@ int store_scores(struct store *store, store_score_row *row, void *context, struc
         int verdict = observed_verdict(store, statement, 2, error);
         status = verdict < 0
                      ? -1
-                     : row(context, sqlite3_column_int(statement, 0), column_text(statement, 1),
+                     : row(context, sqlite3_column_int64(statement, 4),
+                           sqlite3_column_int(statement, 0), column_text(statement, 1),
                            (enum verdict)verdict, sqlite3_column_double(statement, 3), error);
     }
     return status;

@@ -264,8 +264,8 @@ int store_operators(struct store *store, store_operator_row *row, void *context,
 
 /* Reads verdict and score of every trial that was observed and is not outdated, in the order asked.
    `score_us` is 0 unless the verdict is ok. */
-typedef int store_score_row(void *context, int goal, const char *genome, enum verdict verdict,
-                            double score_us, struct error *error);
+typedef int store_score_row(void *context, int64_t trial, int goal, const char *genome,
+                            enum verdict verdict, double score_us, struct error *error);
 int store_scores(struct store *store, store_score_row *row, void *context, struct error *error);
 
 /* Reads the `limit` most common reasons of failures, as exact texts. */

@@ -3,92 +3,200 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/statistics.h"
+#include "strategy/output_transform.h"
+#include "strategy/surrogate.h"
+#include "strategy/training_set.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Weight of the priors, in trials: a value is like all others; a pair has the sum of its values'
-   effects. */
-static const double prior_count = 1;
-/* A failure counts as a score this many standard deviations above the mean. */
-static const double failure_deviations = 2;
+enum { SAMPLE_SEED = 28, FITS = 4 /* each of a few iterations from the last one's result */ };
+
+static const double normal_99 = 2.5758;
+static const double best_share = 0.4; /* of chosen trials, if there are more */
+/* Parameters that are fitted to few trials fit them too well: the share by which each widens the
+   intervals, in trials. Chosen on recorded spaces (docs/measurements/effects.md). */
+static const double parameter_trials = 4;
 
 struct effects {
-    const struct space *space;
-    double count, sum, square; /* over all successful trials */
-    struct effect single[GENES_MAX][DOMAIN_MAX];
-    size_t pair_offsets[GENES_MAX][GENES_MAX]; /* offset of a pair's cells; first < second */
-    struct effect *pairs;
+    struct surrogate *surrogate;
+    struct output_transform transform;
+    int count;
+    struct genome genomes[EFFECTS_TRIALS_MAX]; /* of the model, fastest first */
+    double slowest;                            /* score */
+    double width; /* half of a predicted interval, in deviations of the prediction */
 };
 
 struct effects *effects_new(const struct space *space) {
     struct effects *effects = xcalloc(1, sizeof *effects);
-    size_t cells = 0;
-    effects->space = space;
-    for (int a = 0; a < space->gene_count; a++)
-        for (int b = a + 1; b < space->gene_count; b++) {
-            effects->pair_offsets[a][b] = cells;
-            cells += (size_t)space->genes[a].count * (size_t)space->genes[b].count;
-        }
-    effects->pairs = xcalloc(cells + 1, sizeof *effects->pairs);
+    effects->surrogate = surrogate_new(space);
     return effects;
 }
 
 void effects_free(struct effects *effects) {
     if (effects == NULL)
         return;
-    free(effects->pairs);
+    surrogate_free(effects->surrogate);
     free(effects);
 }
 
-static struct effect *pair_effect(const struct effects *effects, int first, int first_value,
-                                  int second, int second_value) {
-    return &effects->pairs[effects->pair_offsets[first][second] +
-                           (size_t)first_value * (size_t)effects->space->genes[second].count +
-                           (size_t)second_value];
+/* ---- fitting ---- */
+
+static int choose_trials(struct effect_trial *trials, int count, int best, int most) {
+    struct random random;
+    struct training_row *rows = xmalloc(((size_t)count + 1) * sizeof *rows);
+    struct effect_trial *chosen = xmalloc(((size_t)count + 1) * sizeof *chosen);
+    random_seed(&random, SAMPLE_SEED, 0);
+    for (int i = 0; i < count; i++)
+        rows[i] = (struct training_row){trials[i].score, (uint32_t)i};
+    training_set_sort(rows, count);
+    count = training_set_sample(rows, count, best, most, &random);
+    for (int i = 0; i < count; i++)
+        chosen[i] = trials[rows[i].entry];
+    memcpy(trials, chosen, (size_t)count * sizeof *chosen);
+    free(chosen);
+    free(rows);
+    return count;
 }
 
-const struct effect *effects_find(const struct effects *effects, int first, int first_value,
-                                  int second, int second_value) {
-    if (second == EFFECT_SINGLE)
-        return &effects->single[first][first_value];
-    return first < second ? pair_effect(effects, first, first_value, second, second_value)
-                          : pair_effect(effects, second, second_value, first, first_value);
+int effects_choose(struct effect_trial *trials, int count, int most) {
+    return choose_trials(trials, count, (int)(best_share * most), most);
 }
 
-static void add_trial(struct effect *effect, bool ok, double log_score) {
-    effect->count += ok;
-    effect->sum += ok ? (float)log_score : 0;
-    effect->failures += !ok;
-}
+/* Chosen trials as the surrogate takes them. */
+struct training_values {
+    struct output_transform transform;
+    struct genome genomes[EFFECTS_TRIALS_MAX];
+    double values[EFFECTS_TRIALS_MAX], noises[EFFECTS_TRIALS_MAX];
+};
 
-void effects_add(struct effects *effects, const struct genome *genome, double log_score) {
-    bool ok = !isnan(log_score);
-    int count = effects->space->gene_count;
-    if (ok) {
-        effects->count++;
-        effects->sum += log_score;
-        effects->square += log_score * log_score;
+/* The trials are sorted, fastest first. */
+static void fill_values(struct training_values *training, const struct effect_trial *trials,
+                        int count) {
+    for (int i = 0; i < count; i++)
+        training->values[i] = trials[i].score;
+    training->transform = output_transform_fit(training->values, count);
+    for (int i = 0; i < count; i++) {
+        training->genomes[i] = trials[i].genome;
+        training->values[i] = output_transform_apply(&training->transform, trials[i].score);
+        training->noises[i] =
+            output_transform_noise(&training->transform, trials[i].score, trials[i].error);
     }
-    for (int a = 0; a < count; a++) {
-        add_trial(&effects->single[a][genome->value[a]], ok, log_score);
-        for (int b = a + 1; b < count; b++)
-            add_trial(pair_effect(effects, a, genome->value[a], b, genome->value[b]), ok,
-                      log_score);
+}
+
+static void fit_hyperparameters(struct effects *effects, struct training_values *training,
+                                const struct effect_trial *trials, int count) {
+    struct effect_trial *chosen = xmalloc((size_t)count * sizeof *chosen);
+    memcpy(chosen, trials, (size_t)count * sizeof *chosen);
+    count = choose_trials(chosen, count, FIT_MAX / 2, FIT_MAX);
+    fill_values(training, chosen, count);
+    free(chosen);
+    surrogate_reset(effects->surrogate);
+    for (int i = 0; i < FITS; i++)
+        surrogate_fit(effects->surrogate, training->genomes, training->values, training->noises,
+                      count);
+}
+
+static void condition_model(struct effects *effects, struct training_values *training,
+                            const struct effect_trial *trials, int count) {
+    fill_values(training, trials, count);
+    for (int i = 0; i < count; i++)
+        surrogate_add_row(effects->surrogate, &training->genomes[i], training->noises[i]);
+    surrogate_condition(effects->surrogate, training->values);
+    effects->transform = training->transform;
+    effects->count = count;
+    effects->slowest = trials[count - 1].score;
+    memcpy(effects->genomes, training->genomes, sizeof effects->genomes);
+}
+
+/* How wide a predicted interval must be, by the errors that the model makes on its own trials. */
+static double calibrated_width(const struct surrogate *surrogate) {
+    double deviates[ROWS_MAX], square = 0;
+    const int count = surrogate_row_count(surrogate);
+    const int parameters = surrogate_parameter_count(surrogate);
+    surrogate_leave_one_out(surrogate, deviates);
+    for (int row = 0; row < count; row++) {
+        square += deviates[row] * deviates[row] / count;
+        deviates[row] = fabs(deviates[row]);
+    }
+    const double student = statistics_student_99(count - parameters) * fmax(1, sqrt(square));
+    return fmax(student, statistics_percentile(deviates, count, 99)) *
+           sqrt(1 + parameter_trials * parameters / count);
+}
+
+bool effects_fit(struct effects *effects, const struct effect_trial *trials, int count) {
+    effects->count = 0;
+    if (count > EFFECTS_TRIALS_MAX)
+        BUG("effects of %d trials", count);
+    if (count < EFFECTS_TRIALS_MIN || !(trials[0].score < trials[count - 1].score))
+        return false;
+    struct training_values *training = xcalloc(1, sizeof *training);
+    fit_hyperparameters(effects, training, trials, count);
+    condition_model(effects, training, trials, count);
+    effects->width = calibrated_width(effects->surrogate);
+    free(training);
+    return true;
+}
+
+/* ---- effects ---- */
+
+/* Whether a genome agrees with another one in all genes in which that differs from a third. */
+static bool agrees(const struct genome *genome, const struct genome *with,
+                   const struct genome *from) {
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        if (with->value[gene] != from->value[gene] && genome->value[gene] != with->value[gene])
+            return false;
+    return true;
+}
+
+/* Changes a genome as `from` changes into `to`. */
+static struct genome changed(const struct genome *genome, const struct genome *from,
+                             const struct genome *to) {
+    struct genome result = *genome;
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        if (from->value[gene] != to->value[gene])
+            result.value[gene] = to->value[gene];
+    return result;
+}
+
+static void count_evidence(const struct effects *effects, const struct genome *from,
+                           const struct genome *to, struct effect *effect) {
+    for (int i = 0; i < effects->count; i++) {
+        effect->tried += agrees(&effects->genomes[i], to, from);
+        if (!agrees(&effects->genomes[i], from, to))
+            continue;
+        const struct genome other = changed(&effects->genomes[i], from, to);
+        for (int j = 0; j < effects->count; j++)
+            effect->pairs += genome_equal(&effects->genomes[j], &other);
     }
 }
 
-void effects_overall(const struct effects *effects, double *count, double *mean,
-                     double *deviation) {
-    double total = fmax(effects->count, 1);
-    *count = effects->count;
-    *mean = effects->sum / total;
-    *deviation = sqrt(fmax(effects->square / total - *mean * *mean, 1e-12));
+struct effect effects_between(const struct effects *effects, const struct genome *from,
+                              const struct genome *to) {
+    const struct surrogate_difference difference = surrogate_compare(effects->surrogate, from, to);
+    const double half = (difference.measured ? normal_99 : effects->width) * difference.deviation;
+    const double middle = difference.from + difference.mean;
+    const double score = output_transform_invert(&effects->transform, difference.from);
+    struct effect effect = {
+        .ratio = output_transform_invert(&effects->transform, middle) / score,
+        .low = output_transform_invert(&effects->transform, middle - half) / score,
+        .high = output_transform_invert(&effects->transform, middle + half) / score,
+        .measured = difference.measured,
+    };
+    if (!effect.measured && effect.high * score > effects->slowest)
+        effect.high = INFINITY;
+    count_evidence(effects, from, to, &effect);
+    return effect;
 }
 
-/* ---- Thompson sampling ---- */
+bool effect_is_certain(const struct effect *effect) {
+    return (effect->low > 1 || effect->high < 1) && (effect->measured || effect->pairs > 0);
+}
 
-/* An approximately normal draw from four uniforms: mean 0, variance 1. */
+/* An approximately normal draw from four uniforms: mean 0, variance 1; the same on every machine.
+ */
 static double approximate_normal(struct random *random) {
     double sum = -2;
     for (int i = 0; i < 4; i++)
@@ -96,62 +204,8 @@ static double approximate_normal(struct random *random) {
     return sum * 1.7320508075688772;
 }
 
-struct overall {
-    double mean, deviation, failure_score;
-};
-
-/* The posterior mean of the log score, given the prior mean. */
-static double posterior_mean(const struct effect *effect, double prior_mean,
-                             const struct overall *overall) {
-    return (effect->sum + effect->failures * overall->failure_score + prior_count * prior_mean) /
-           (effect->count + effect->failures + prior_count);
-}
-
-static double draw_posterior(const struct effect *effect, double prior_mean,
-                             const struct overall *overall, struct random *random) {
-    double count = effect->count + effect->failures + prior_count;
-    return posterior_mean(effect, prior_mean, overall) +
-           overall->deviation / sqrt(count) * approximate_normal(random);
-}
-
-void effects_sample(const struct effects *effects, int first, int second, struct random *random,
-                    struct genome *genome) {
-    const struct gene *genes = effects->space->genes;
-    double count, least_value = INFINITY;
-    struct overall overall;
-    effects_overall(effects, &count, &overall.mean, &overall.deviation);
-    overall.failure_score = overall.mean + failure_deviations * overall.deviation;
-    for (int a = 0; a < genes[first].count; a++) {
-        const struct effect *single = &effects->single[first][a];
-        for (int b = 0; b < (second >= 0 ? genes[second].count : 1); b++) {
-            double value;
-            if (second < 0)
-                value = draw_posterior(single, overall.mean, &overall, random);
-            else
-                value = draw_posterior(
-                    effects_find(effects, first, a, second, b),
-                    posterior_mean(single, overall.mean, &overall) +
-                        posterior_mean(&effects->single[second][b], overall.mean, &overall) -
-                        overall.mean,
-                    &overall, random);
-            if (value >= least_value)
-                continue;
-            least_value = value;
-            genome->value[first] = (uint8_t)a;
-            if (second >= 0)
-                genome->value[second] = (uint8_t)b;
-        }
-    }
-}
-
-bool effects_always_failed(const struct effects *effects, const struct genome *genome) {
-    int count = effects->space->gene_count;
-    for (int a = 0; a < count; a++)
-        for (int b = a + 1; b < count; b++) {
-            const struct effect *effect =
-                pair_effect(effects, a, genome->value[a], b, genome->value[b]);
-            if (effect->count == 0 && effect->failures >= ALWAYS_FAILED_MIN)
-                return true;
-        }
-    return false;
+double effects_draw(const struct effects *effects, const struct genome *from,
+                    const struct genome *to, struct random *random) {
+    const struct surrogate_difference difference = surrogate_compare(effects->surrogate, from, to);
+    return difference.mean + difference.deviation * approximate_normal(random);
 }

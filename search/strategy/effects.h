@@ -1,13 +1,26 @@
 /*
- * effects: statistics of the archive by gene value and by pair of values: the mean log score of the
- * trials that had them, its uncertainty, and the pairs that always failed. These are marginal means
- * over trials that a search chose, so they guide proposals but prove nothing.
+ * effects: what an archive says of a change of a genome: how many times the score of one genome is
+ * that of another, with a 99 % interval and what the figure rests on. `summary`, `report`, `ablate
+ * --claims` and the strategies `insight` and `full` all ask here.
+ *
+ * A search tries values beside those that it holds good at the time, so means over the trials with
+ * a value say more of its company than of the value. Here the whole archive is fitted: a Gaussian
+ * process (strategy/surrogate.h) predicts both genomes together. Where the archive cannot tell, the
+ * interval is wide and holds 1.
  *
  *     struct effects *effects = effects_new(space);
- *     effects_add(effects, &genome, log_score);      // NAN: the trial failed
- *     effects_sample(effects, first, second, &random, &genome);
- *     bool skip = effects_always_failed(effects, &genome);
+ *     count = effects_choose(trials, count, EFFECTS_TRIALS_MAX);
+ *     if (effects_fit(effects, trials, count)) {
+ *         struct effect effect = effects_between(effects, &champion, &changed);
+ *         if (effect_is_certain(&effect))
+ *             printf("%.2f times as slow\n", effect.ratio);
+ *     }
  *     effects_free(effects);
+ *
+ * Two trials that were measured differ as measured, up to their errors. An interval of a prediction
+ * is as wide as the model's own errors demand: each trial is predicted from the others, and the
+ * 99th percentile of those errors in deviations, or a quantile of Student's distribution if that is
+ * more, takes the place of 2.58. docs/measurements/effects.md has how often the claims are right.
  */
 #ifndef EVOTILE_STRATEGY_EFFECTS_H
 #define EVOTILE_STRATEGY_EFFECTS_H
@@ -17,36 +30,51 @@
 struct random;
 struct effects;
 
-enum { EFFECT_SINGLE = -1, ALWAYS_FAILED_MIN = 5 };
+enum {
+    EFFECTS_TRIALS_MAX = 400, /* of a model */
+    EFFECTS_TRIALS_MIN = 10,  /* valid ones, for a model */
+};
 
-/* Sums over the trials with one value, or with one pair of values. */
+/* A successful trial. `error`: the relative standard error of its score, as another measurement
+   would differ. */
+struct effect_trial {
+    struct genome genome;
+    double score, error;
+    int64_t number; /* for the caller */
+};
+
 struct effect {
-    float count, sum; /* successful trials, and the sum of their log scores */
-    float failures;
+    /* Score of the changed genome over that of the first, with a 99 % interval. `high` is INFINITY
+       where it would be slower than all trials: nothing is known of such scores. */
+    double ratio, low, high;
+    bool measured; /* both are trials of the model; else it predicts */
+    int tried;     /* trials of the model that agree with the changed genome in all that changes */
+    int pairs;     /* pairs of trials that differ in just this change, whatever their other genes */
 };
 
 /* `space` must outlive the effects. */
 struct effects *effects_new(const struct space *space);
 void effects_free(struct effects *effects);
 
-void effects_add(struct effects *effects, const struct genome *genome, double log_score);
+/* Sorts the trials, fastest first, and of more than `most` keeps the best and a random sample of
+   the others; the same trials give the same sample. Returns their number. Errors are not read. */
+int effects_choose(struct effect_trial *trials, int count, int most);
 
-/* Thompson sampling: sets gene `first`, or with `second` >= 0 a pair of genes, to the value
-   whose draw from its posterior is least. Uncertain values are tried, known bad ones are not. A
-   failed trial counts as a bad score; the prior of a pair is the sum of its two values' effects. */
-void effects_sample(const struct effects *effects, int first, int second, struct random *random,
-                    struct genome *genome);
+/* Fits the model to chosen trials, at most EFFECTS_TRIALS_MAX; the same trials give the same model.
+   Returns false, without a model, for fewer than EFFECTS_TRIALS_MIN or if all scores are equal. */
+bool effects_fit(struct effects *effects, const struct effect_trial *trials, int count);
 
-/* Returns whether the genome has a pair of values that failed at least ALWAYS_FAILED_MIN times
-   and never succeeded. */
-bool effects_always_failed(const struct effects *effects, const struct genome *genome);
+struct effect effects_between(const struct effects *effects, const struct genome *from,
+                              const struct genome *to);
 
-/* ---- For display ---- */
+/* Whether the effect may be claimed: its interval excludes 1, and the change was measured, here or
+   in a pair. Without a pair all trials with a value may owe their times to what else they have; the
+   model then blames one of them. */
+bool effect_is_certain(const struct effect *effect);
 
-/* Over all successful trials: their number, mean log score and its standard deviation. */
-void effects_overall(const struct effects *effects, double *count, double *mean, double *deviation);
-/* With `second` EFFECT_SINGLE: the effect of one value. */
-const struct effect *effects_find(const struct effects *effects, int first, int first_value,
-                                  int second, int second_value);
+/* A random draw of the change's value from its posterior, for Thompson sampling: comparable among
+   changes of the same genome, the least is the fastest, 0 is no change. */
+double effects_draw(const struct effects *effects, const struct genome *from,
+                    const struct genome *to, struct random *random);
 
 #endif

@@ -1,11 +1,11 @@
 /* evoengineer: the strategies free, insight and full, EvoEngineer's (arXiv 2510.03760) three
    ways to propose, applied to genomes. EvoEngineer distinguishes I1, the task (here: what the
-   space admits), I2, good solutions found before (the population), and I3, insights: here the
-   statistics of the archive (strategy/effects.h) and the advice of the template (space/hints.h). */
+   space admits), I2, good solutions found before (the population), and I3, insights: here what
+   the archive teaches (strategy/insight.h) and the advice of the template (space/hints.h). */
 #include "base/error.h"
 #include "base/memory.h"
 #include "space/breed.h"
-#include "strategy/effects.h"
+#include "strategy/insight.h"
 #include "strategy/strategy.h"
 
 #include <math.h>
@@ -16,12 +16,6 @@ enum { ATTEMPTS = 32, TOURNAMENT = 4 };
 /* Every operator keeps at least this share, so that its success rate stays known. */
 static const double minimum_share = 0.05;
 
-struct evoengineer {
-    struct effects *effects;
-    size_t observed_processed;
-    uint64_t rescored_count;
-};
-
 struct evoengineer_variant {
     bool elites; /* I2: parents from the whole population, not the best alone; operators by success
                     rate */
@@ -29,52 +23,21 @@ struct evoengineer_variant {
 };
 
 void evoengineer_free(void *state) {
-    struct evoengineer *evoengineer = state;
-    if (evoengineer != NULL)
-        effects_free(evoengineer->effects);
-    free(evoengineer);
+    insight_free(state);
 }
 
-/* Adds the results observed since the last call; starts over if scores were replaced. */
-static const struct effects *updated_effects(struct evolution *evolution) {
-    struct evoengineer *evoengineer = evolution->state;
-    if (evoengineer == NULL)
-        evolution->state = evoengineer = xcalloc(1, sizeof *evoengineer);
-    if (evoengineer->effects == NULL || evoengineer->rescored_count != evolution->rescored_count) {
-        effects_free(evoengineer->effects);
-        evoengineer->effects = effects_new(evolution->space);
-        evoengineer->observed_processed = 0;
-        evoengineer->rescored_count = evolution->rescored_count;
-    }
-    for (; evoengineer->observed_processed < evolution->observed_count;
-         evoengineer->observed_processed++) {
-        const struct history_entry *entry =
-            evolution_observed(evolution, evoengineer->observed_processed);
-        if (!entry->lost)
-            effects_add(evoengineer->effects, &entry->genome,
-                        entry->ok ? log(entry->score_us) : NAN);
-    }
-    return evoengineer->effects;
-}
-
-/* Makes a child of one parent with one or two genes sampled from the archive's effects. */
-static bool breed_insight(struct evolution *evolution, const struct genome *parent,
-                          struct genome *child) {
-    const struct space *space = evolution->space;
-    struct random *random = &evolution->random;
-    int first = (int)random_below(random, (uint64_t)space->gene_count);
-    int second = (int)random_below(random, (uint64_t)space->gene_count);
-    bool pair = first != second && random_below(random, 2);
-    *child = *parent;
-    effects_sample(updated_effects(evolution), first, pair ? second : EFFECT_SINGLE, random, child);
-    return breed_repair(space, random, child) && !genome_equal(child, parent);
+static const struct insight *updated_insight(struct evolution *evolution) {
+    if (evolution->state == NULL)
+        evolution->state = insight_new(evolution->space);
+    insight_update(evolution->state, evolution);
+    return evolution->state;
 }
 
 /* Returns whether to reject a child because it has a pair of values that always failed. A small
    share is let through: other genes may have caused the failures. */
 static bool is_rejected(const struct evoengineer_variant *variant, struct evolution *evolution,
                         const struct genome *child) {
-    return variant->insights && effects_always_failed(updated_effects(evolution), child) &&
+    return variant->insights && insight_rejects(updated_insight(evolution), child) &&
            random_uniform(&evolution->random) >= minimum_share;
 }
 
@@ -171,7 +134,8 @@ static bool breed_child(const struct evoengineer_variant *variant, struct evolut
         operators[kind].parents == 2 ? pick_elite(population, mother, random) : NULL;
     *proposal = strategy_proposal(kind, mother, father);
     if (kind == OPERATOR_INSIGHT)
-        return breed_insight(evolution, &mother->genome, &proposal->genome);
+        return insight_breed(updated_insight(evolution), evolution, &mother->genome, random,
+                             &proposal->genome);
     if (kind == OPERATOR_HINT)
         return breed_by_hint(evolution, &mother->genome, proposal);
     return strategy_breed(evolution, kind, mother, father, proposal);

@@ -26,6 +26,13 @@ double output_transform_apply(const struct output_transform *transform, double u
     return (compress(transform, us) - transform->mean) / transform->deviation;
 }
 
+double output_transform_invert(const struct output_transform *transform, double value) {
+    double log_us = value * transform->deviation + transform->mean;
+    double excess = log_us - transform->median;
+    return exp(excess <= 0 ? log_us
+                           : transform->median + transform->span * expm1(excess / transform->span));
+}
+
 double output_transform_noise(const struct output_transform *transform, double us, double error) {
     double excess = log(us) - transform->median;
     double slope = excess <= 0 ? 1 : 1 / (1 + excess / transform->span);

@@ -15,6 +15,8 @@ struct output_transform {
 
 struct output_transform output_transform_fit(const double *sorted_us, int count);
 double output_transform_apply(const struct output_transform *transform, double us);
+/* The latency of a transformed value; INFINITY for a value far above all that was fitted. */
+double output_transform_invert(const struct output_transform *transform, double value);
 /* The variance of the transformed value when the latency has the relative standard error
    `error`. */
 double output_transform_noise(const struct output_transform *transform, double us, double error);

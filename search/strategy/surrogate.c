@@ -35,6 +35,7 @@ struct surrogate {
     double *factor;          /* [row][row] */
     double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
     double alpha[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
+    double posterior_scale;  /* signal variance of the values that the process is conditioned on */
 
     int candidate_count;
     int projected_count; /* candidates whose projections include all rows */
@@ -258,7 +259,8 @@ void surrogate_condition(struct surrogate *surrogate, const double *values) {
     }
     memcpy(surrogate->alpha, whitened, (size_t)surrogate->row_count * sizeof *whitened);
     cholesky_backward(surrogate->factor, ROWS_MAX, surrogate->row_count, surrogate->alpha);
-    float signal_variance = (float)fmax(known > 0 ? square / known : 1, 1e-6);
+    surrogate->posterior_scale = fmax(known > 0 ? square / known : 1, 1e-6);
+    float signal_variance = (float)surrogate->posterior_scale;
     float prior = (float)(1 + surrogate->noise);
     for (int i = 0; i < candidates; i++) {
         float left = prior - surrogate->explained[i];
@@ -268,6 +270,10 @@ void surrogate_condition(struct surrogate *surrogate, const double *values) {
 
 int surrogate_row_count(const struct surrogate *surrogate) {
     return surrogate->row_count;
+}
+
+int surrogate_parameter_count(const struct surrogate *surrogate) {
+    return surrogate->features.count + 1;
 }
 
 int surrogate_candidate_count(const struct surrogate *surrogate) {
@@ -297,6 +303,58 @@ double surrogate_predict(const struct surrogate *surrogate, const struct genome 
     for (int row = 0; row < surrogate->row_count; row++)
         sum += surrogate->alpha[row] * correlation[row];
     return sum;
+}
+
+/* Covariances of a genome's value with those of the rows; returns whether the genome is a row. */
+static bool covary_with_rows(const struct surrogate *surrogate, const struct genome *genome,
+                             double *covariances) {
+    float correlation[ROWS_MAX];
+    bool is_row = false;
+    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, correlation);
+    for (int row = 0; row < surrogate->row_count; row++) {
+        const bool same = genome_equal(&surrogate->rows[row], genome);
+        covariances[row] = correlation[row] + (same ? surrogate->noise : 0);
+        is_row = is_row || same;
+    }
+    return is_row;
+}
+
+struct surrogate_difference surrogate_compare(const struct surrogate *surrogate,
+                                              const struct genome *from, const struct genome *to) {
+    double first[ROWS_MAX], second[ROWS_MAX];
+    uint8_t genes[GENES_MAX];
+    float correlation;
+    struct surrogate_difference difference = {0};
+    const int rows = surrogate->row_count;
+    difference.measured = covary_with_rows(surrogate, from, first);
+    difference.measured = covary_with_rows(surrogate, to, second) && difference.measured;
+    for (int row = 0; row < rows; row++) {
+        difference.from += first[row] * surrogate->alpha[row];
+        second[row] -= first[row];
+        difference.mean += second[row] * surrogate->alpha[row];
+    }
+    for (int gene = 0; gene < GENES_MAX; gene++)
+        genes[gene] = from->value[gene];
+    correlate(surrogate, to, genes, 1, 1, &correlation);
+    cholesky_forward(surrogate->factor, ROWS_MAX, rows, second);
+    double left = genome_equal(from, to) ? 0 : 2 * (1 + surrogate->noise - correlation);
+    left -= cholesky_dot(second, second, rows);
+    /* Of two rows their known noise remains, which is relative to the signal variance of the fit.
+     */
+    const double scale =
+        difference.measured ? surrogate->signal_variance : surrogate->posterior_scale;
+    difference.deviation = sqrt(scale * fmax(left, 0));
+    return difference;
+}
+
+void surrogate_leave_one_out(const struct surrogate *surrogate, double *deviates) {
+    const size_t size = (size_t)ROWS_MAX * (size_t)surrogate->row_count;
+    double *inverse = xmalloc(2 * (size + 1) * sizeof *inverse);
+    cholesky_inverse(surrogate->factor, ROWS_MAX, surrogate->row_count, inverse, inverse + size);
+    for (int row = 0; row < surrogate->row_count; row++)
+        deviates[row] = surrogate->alpha[row] / sqrt(surrogate->posterior_scale *
+                                                     inverse[(size_t)row * ROWS_MAX + (size_t)row]);
+    free(inverse);
 }
 
 void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,

@@ -72,6 +72,8 @@ void surrogate_condition(struct surrogate *surrogate, const double *values);
 void surrogate_whiten(const struct surrogate *surrogate, const double *values, double *whitened);
 
 int surrogate_row_count(const struct surrogate *surrogate);
+/* Of the hyperparameters: a length scale for each feature, and the noise. */
+int surrogate_parameter_count(const struct surrogate *surrogate);
 int surrogate_candidate_count(const struct surrogate *surrogate);
 const struct genome *surrogate_candidate(const struct surrogate *surrogate, int index);
 
@@ -88,6 +90,22 @@ double surrogate_denoise(const struct surrogate *surrogate, int row, double valu
 /* The posterior mean of any genome, as of the last surrogate_condition. Slower per genome than
    candidates in bulk; for single genomes whose variance is not needed. */
 double surrogate_predict(const struct surrogate *surrogate, const struct genome *genome);
+
+/* What the process says of the values of two genomes, as of the last surrogate_condition. Here the
+   fitted noise belongs to a genome, as a roughness that no feature explains, so that two genomes
+   with rows differ as they were measured, up to those rows' known noise. */
+struct surrogate_difference {
+    double from;            /* the posterior mean of the first genome's value */
+    double mean, deviation; /* of the second genome's value minus the first's */
+    bool measured;          /* both genomes are rows */
+};
+struct surrogate_difference surrogate_compare(const struct surrogate *surrogate,
+                                              const struct genome *from, const struct genome *to);
+
+/* For each row, all with values: how far its value is from what the other rows predict, in
+   deviations of that prediction; standard normal if the model is right. Source: Rasmussen and
+   Williams, section 5.4.2. */
+void surrogate_leave_one_out(const struct surrogate *surrogate, double *deviates);
 
 /* The prior correlations, from 0 to 1, of a genome with each candidate from `first` on. */
 void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,

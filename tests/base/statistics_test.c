@@ -161,8 +161,20 @@ static void orders_are_compared(void **state) {
     assert_true(fabs(statistics_rank_correlation(ties, mixed, 5) - 7 / sqrt(9.5 * 10)) < 1e-12);
 }
 
+static void students_quantiles_are_those_of_tables(void **state) {
+    (void)state;
+    static const struct {
+        int freedom;
+        double quantile;
+    } rows[] = {{4, 4.604}, {5, 4.032}, {10, 3.169}, {30, 2.750}, {100000, 2.576}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(fabs(statistics_student_99(rows[i].freedom) / rows[i].quantile - 1) < 0.02);
+    assert_true(isinf(statistics_student_99(3)) && isinf(statistics_student_99(-7)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(students_quantiles_are_those_of_tables),
         cmocka_unit_test(orders_are_compared),
         cmocka_unit_test(median_is_the_middle),
         cmocka_unit_test(percentile_interpolates),

@@ -165,7 +165,7 @@ static inline void made_outcome(struct made *made, int goal, const struct genome
     outcome->score_us = statistics_geometric_mean(scores, outcome->case_count);
     if (!outcome->raced && champion != NULL && outcome->score_us < champion->score_us)
         made_duel(outcome, champion->score_us);
-    outcome->conditions = (struct conditions){1965, 1980, 3201, 48, 310, 0, 0};
+    outcome->conditions = (struct conditions){1965, 1980, 3201, 48, 310, 0, 0, 0};
 }
 
 /* ---- the search ---- */

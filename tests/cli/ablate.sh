@@ -15,6 +15,9 @@ sort -rg ratios | cmp - ratios && echo "ranked"
 tell ablate run --rank 9
 tell ablate run --goal 1
 tell ablate frozen --blocks 1
+tell ablate frozen --claims
+tell ablate run --claims
+tell ablate run --claims --pathologies
 tell ablate nowhere
 tell ablate
 "$EVOTILE" run "recorded:$ROOT/tests/spaces/pnpoly_RTX_3090.json.gz" --trials 3 --out recorded >/dev/null 2>&1

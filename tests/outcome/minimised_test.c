@@ -36,6 +36,12 @@ static void scores_are_geometric_means(void **state) {
     assert_true(fabs(minimised_score(&outcome, MINIMISED_PARETO) - 12000) < 1e-6);
     double latency_error = minimised_score_error(&outcome, MINIMISED_LATENCY);
     assert_true(latency_error > 0 && latency_error < 0.01);
+    /* Another placement differs more than the samples of one; a prediction not at all. */
+    const double repeat_error = minimised_repeat_error(&outcome, MINIMISED_LATENCY);
+    assert_true(repeat_error > hypot(latency_error, 0.003) && repeat_error < latency_error + 0.02);
+    outcome.predicted = true;
+    assert_true(minimised_repeat_error(&outcome, MINIMISED_LATENCY) == 0);
+    outcome.predicted = false;
     assert_true(fabs(minimised_score_error(&outcome, MINIMISED_ENERGY) - 0.025) < 1e-12);
     assert_true(fabs(minimised_score_error(&outcome, MINIMISED_ENERGY_DELAY) -
                      hypot(0.025, latency_error)) < 1e-12);

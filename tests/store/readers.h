@@ -50,11 +50,11 @@ static inline int read_operator_row(void *context, const char *operator_name, in
     return 0;
 }
 
-static inline int read_score_row(void *context, int goal, const char *genome, enum verdict verdict,
-                                 double score_us, struct error *error) {
+static inline int read_score_row(void *context, int64_t trial, int goal, const char *genome,
+                                 enum verdict verdict, double score_us, struct error *error) {
     size_t *sum = context;
     (void)error;
-    *sum += strlen(genome) + strlen(verdict_name(verdict)) + (score_us > goal);
+    *sum += strlen(genome) + strlen(verdict_name(verdict)) + (score_us > goal) + (trial > 0);
     return 0;
 }
 

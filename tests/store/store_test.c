@@ -362,9 +362,10 @@ static int add_operator(void *context, const char *operator_name, int goal, int6
     return 0;
 }
 
-static int add_score(void *context, int goal, const char *genome, enum verdict verdict,
-                     double score_us, struct error *error) {
+static int add_score(void *context, int64_t trial, int goal, const char *genome,
+                     enum verdict verdict, double score_us, struct error *error) {
     struct tried *tried = context;
+    (void)trial;
     (void)goal;
     (void)genome;
     (void)error;

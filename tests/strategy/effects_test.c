@@ -1,337 +1,277 @@
+/* Archives with known effects: what is claimed must be true, and what they cannot tell is not
+   claimed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "base/random.h"
-#include "outcome/measure_names.h"
-#include "space/random_space.h"
 #include "strategy/effects.h"
-#include "strategy/strategy.h"
 
 #include <math.h>
 
-enum { DRAWS = 4000 };
+enum { GENES = 4, VALUES = 4, TRIALS = 90 };
 
-static struct space *four_by_four(void) {
+static const double error_of_trials = 0.01;
+
+/* Log costs; gene 3 has none. */
+struct landscape {
+    double cost[GENES][VALUES];
+    double together; /* of values 1 of genes 0 and 1 */
+};
+
+static struct space *four_genes(void) {
     struct space *space = space_new();
     struct error error = {0};
-    int64_t values[] = {1, 2, 3, 4};
-    space_add_integers(space, "A", "", values, 4, 0, NULL, &error);
-    space_add_integers(space, "B", "", values, 4, 0, NULL, &error);
+    int64_t values[] = {1, 3, 4, 7};
+    static const char *const names[] = {"A", "B", "C", "D"};
+    for (int gene = 0; gene < GENES; gene++)
+        space_add_integers(space, names[gene], "", values, VALUES, 0, NULL, &error);
     if (space_seal(space, &error) < 0)
         fail_msg("%s", error.text);
     return space;
 }
 
-static void count_draws(const struct effects *effects, int gene, struct random *random,
-                        int counts[4]) {
-    for (int i = 0; i < 4; i++)
-        counts[i] = 0;
-    for (int i = 0; i < DRAWS; i++) {
+static double log_cost(const struct landscape *landscape, const struct genome *genome) {
+    double sum = genome->value[0] == 1 && genome->value[1] == 1 ? landscape->together : 0;
+    for (int gene = 0; gene < GENES; gene++)
+        sum += landscape->cost[gene][genome->value[gene]];
+    return sum;
+}
+
+static double normal(struct random *random) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += random_uniform(random);
+    return sum;
+}
+
+static struct effect_trial measure(const struct landscape *landscape, const struct genome *genome,
+                                   struct random *random) {
+    const double score = 10 * exp(log_cost(landscape, genome) + error_of_trials * normal(random));
+    return (struct effect_trial){*genome, score, error_of_trials, 0};
+}
+
+static void draw_landscape(struct landscape *landscape, struct random *random) {
+    for (int gene = 0; gene < GENES; gene++)
+        for (int value = 0; value < VALUES; value++)
+            landscape->cost[gene][value] = gene == 3 ? 0 : 0.6 * random_uniform(random);
+    landscape->together = 0.6 * (random_uniform(random) - 0.5);
+}
+
+/* A search: later trials keep good values more and more often, and repeat none. */
+static int search(const struct landscape *landscape, struct random *random,
+                  struct effect_trial *trials, int most) {
+    int count = 0;
+    for (int i = 0; i < most; i++) {
         struct genome genome = {{0}};
-        effects_sample(effects, gene, EFFECT_SINGLE, random, &genome);
-        counts[genome.value[gene]]++;
-        assert_int_equal(genome.value[1 - gene], 0);
-    }
-}
-
-static void draws_follow_what_was_learnt(void **state) {
-    (void)state;
-    struct space *space = four_by_four();
-    struct random random;
-    struct effects *effects = effects_new(space);
-    int counts[4];
-    random_seed(&random, 61, 0);
-    count_draws(effects, 0, &random, counts);
-    for (int i = 0; i < 4; i++) /* no data: uniform */
-        assert_in_range(counts[i], DRAWS / 5, DRAWS * 3 / 10);
-    /* A: 0 is slow, 1 is fast, 2 always fails, and 3 was never tried. B makes no difference. */
-    for (int i = 0; i < 120; i++) {
-        struct genome genome = {{(uint8_t)(i % 3), (uint8_t)(i % 4)}};
-        effects_add(effects, &genome, i % 3 == 2 ? NAN : i % 3 ? 1 : 2);
-        assert_int_equal(effects_always_failed(effects, &genome),
-                         i % 3 == 2 && i / 12 + 1 >= ALWAYS_FAILED_MIN);
-    }
-    count_draws(effects, 0, &random, counts);
-    assert_true(counts[1] > DRAWS / 2);
-    assert_int_equal(counts[0] + counts[2], 0);
-    assert_true(counts[3] > DRAWS / 20);
-    count_draws(effects, 1, &random, counts);
-    for (int i = 0; i < 4; i++)
-        assert_in_range(counts[i], DRAWS / 20, DRAWS / 2);
-    effects_free(effects);
-    space_free(space);
-}
-
-/* Equal values of A and B are fast together; a single value has no effect. */
-static void pairs_are_drawn_together(void **state) {
-    (void)state;
-    struct space *space = four_by_four();
-    struct random random;
-    struct effects *effects = effects_new(space);
-    int equal = 0;
-    random_seed(&random, 64, 0);
-    for (int i = 0; i < 160; i++) {
-        struct genome genome = {{(uint8_t)(i % 4), (uint8_t)(i / 4 % 4)}};
-        effects_add(effects, &genome, i % 4 == i / 4 % 4 ? 1 : 2);
-    }
-    for (int i = 0; i < DRAWS; i++) {
-        struct genome genome;
-        int first = (int)random_below(&random, 2); /* in either order */
-        effects_sample(effects, first, 1 - first, &random, &genome);
-        equal += genome.value[0] == genome.value[1];
-    }
-    assert_true(equal > DRAWS * 9 / 10);
-    effects_free(effects);
-    space_free(space);
-}
-
-/* If only one operator succeeds it is used most, and none is dropped. */
-static void full_takes_the_operators_that_pay(void **state) {
-    (void)state;
-    struct random random;
-    int most[OPERATOR_COUNT] = {0};
-    random_seed(&random, 62, 0);
-    for (int round = 0; round < 20; round++) {
-        struct evolution_settings settings = evolution_defaults();
-        struct error error = {0};
-        struct space *space = four_by_four();
-        struct proposal proposal;
-        snprintf(settings.strategy, sizeof settings.strategy, "full");
-        struct evolution *evolution = evolution_new(space, &settings, (uint64_t)round, 0, &error);
-        struct operator_counters *counters = evolution->counters;
-        struct genome genome = genome_default(space);
-        evolution_tell(evolution, 0, &genome, VERDICT_OK, 1);
-        genome.value[0] = genome.value[1] = 3;
-        evolution_tell(evolution, 1, &genome, VERDICT_OK, 2);
-        for (int kind = 0; kind < OPERATOR_COUNT; kind++)
-            counters[kind] = (struct operator_counters){.tries = 1000, .entered = 1};
-        counters[OPERATOR_CROSS_BLOCK].entered = 900;
-        evolution->start_at = evolution->start_count;
-        evolution->exploration = 0;
-        for (int i = 0; i < 200; i++) { /* the same ask with another random sequence */
-            random_seed(&evolution->random, random_next(&random), 0);
-            if (full_propose(evolution, &proposal))
-                most[proposal.made_by]++;
+        bool known = false;
+        for (int gene = 0; gene < GENES; gene++) {
+            int value = (int)random_below(random, VALUES),
+                other = (int)random_below(random, VALUES);
+            const bool better = landscape->cost[gene][other] < landscape->cost[gene][value];
+            genome.value[gene] =
+                (uint8_t)(better && random_uniform(random) * most < i ? other : value);
         }
-        evolution_free(evolution);
-        space_free(space);
+        for (int t = 0; t < count; t++)
+            known = known || genome_equal(&trials[t].genome, &genome);
+        if (!known)
+            trials[count++] = measure(landscape, &genome, random);
     }
-    for (int kind = 0; kind < OPERATOR_COUNT; kind++)
-        if (kind == OPERATOR_INSIGHT || operators[kind].weight > 0)
-            assert_true(most[kind] > 20 && most[kind] <= most[OPERATOR_CROSS_BLOCK]);
-        else
-            assert_int_equal(most[kind], 0);
+    return effects_choose(trials, count, most);
 }
 
-/* Among the hints that hold for the parent by its measures, the successful one is used most and
-   the other is not dropped; a hint that does not hold is never used. */
-static void full_takes_the_rules_that_hold_and_pay(void **state) {
+/* Of a landscape with effects and a gene without: claims have the right sign, intervals hold the
+   truth, most strong effects are claimed, and of the gene without an effect one change in a hundred
+   is claimed at most, up to what so few archives can show. */
+static void claims_are_true(void **state) {
     (void)state;
-    struct error error = {0};
-    struct space *space = space_new();
-    int64_t values[] = {1, 2, 3, 4};
+    int claims = 0, right = 0, held = 0, strong = 0, strong_claims = 0, null_claims = 0;
+    struct space *space = four_genes();
+    struct effects *effects = effects_new(space);
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct effect_trial trials[TRIALS];
+        struct landscape landscape;
+        struct random random;
+        random_seed(&random, seed, 0);
+        draw_landscape(&landscape, &random);
+        const int count = search(&landscape, &random, trials, TRIALS);
+        assert_true(effects_fit(effects, trials, count));
+        for (int base = 0; base < 10; base += 9) /* the champion, and the tenth-best */
+            for (int change = 0; change < GENES * VALUES; change++) {
+                struct genome changed = trials[base].genome;
+                changed.value[change / VALUES] = (uint8_t)(change % VALUES);
+                if (genome_equal(&changed, &trials[base].genome))
+                    continue;
+                const double truth = exp(log_cost(&landscape, &changed) -
+                                         log_cost(&landscape, &trials[base].genome));
+                const struct effect effect =
+                    effects_between(effects, &trials[base].genome, &changed);
+                const bool certain = effect_is_certain(&effect);
+                assert_true(effect.low <= effect.ratio && effect.ratio <= effect.high);
+                if (change / VALUES == 3) {
+                    null_claims += certain;
+                    continue;
+                }
+                strong += fabs(log(truth)) > 0.2;
+                strong_claims += fabs(log(truth)) > 0.2 && certain;
+                claims += certain;
+                right += certain && (effect.low > 1 ? truth > 1 : truth < 1);
+                held += certain && effect.low <= truth && truth <= effect.high;
+            }
+    }
+    assert_true(claims > 100);
+    assert_true(right >= 0.99 * claims);
+    assert_true(held >= 0.96 * claims);
+    assert_true(strong_claims > 0.7 * strong);
+    assert_in_range(null_claims, 0, 4); /* of 180 */
+    effects_free(effects);
+    space_free(space);
+}
+
+/* The last value of gene 0, which has no effect, occurs only beside values of gene 1 that are slow
+   or new: nothing may be said of it. A mean over its trials would call it four times slower. */
+static void a_value_beside_bad_ones_is_not_blamed(void **state) {
+    (void)state;
+    const struct landscape landscape = {.cost[1] = {0, 0.05, 1.4, 1.5},
+                                        .cost[2] = {0, 0.1, 0.2, 0.3}};
+    struct space *space = four_genes();
+    struct effects *effects = effects_new(space);
+    int claims = 0;
+    for (uint64_t seed = 0; seed < 25; seed++) {
+        struct effect_trial trials[60];
+        struct random random;
+        random_seed(&random, seed, 1);
+        for (int i = 0; i < 60; i++) {
+            struct genome genome = {{0}};
+            for (int gene = 0; gene < GENES; gene++)
+                genome.value[gene] = (uint8_t)random_below(&random, VALUES);
+            const bool blamed = i < 12;
+            genome.value[0] = (uint8_t)(blamed ? 3 : random_below(&random, 3));
+            genome.value[1] = (uint8_t)((blamed ? 2 : 0) + random_below(&random, 2));
+            trials[i] = measure(&landscape, &genome, &random);
+        }
+        assert_true(effects_fit(effects, trials, effects_choose(trials, 60, 60)));
+        struct genome changed = trials[0].genome;
+        assert_true(changed.value[0] != 3 && changed.value[1] < 2);
+        changed.value[0] = 3;
+        const struct effect effect = effects_between(effects, &trials[0].genome, &changed);
+        assert_int_equal(effect.tried, 12);
+        assert_false(effect.measured);
+        claims += effect_is_certain(&effect);
+    }
+    assert_int_equal(claims, 0);
+    effects_free(effects);
+    space_free(space);
+}
+
+/* Two trials that were measured differ as measured, as far as their errors allow. */
+static void what_was_measured_counts_as_measured(void **state) {
+    (void)state;
+    struct space *space = four_genes();
+    struct effects *effects = effects_new(space);
+    for (int percent = 1; percent <= 20; percent += 19) {
+        struct effect_trial trials[TRIALS];
+        struct landscape landscape = {.cost[1] = {0, 0.1, 0.2, 0.3}};
+        struct random random;
+        random_seed(&random, 5, 2);
+        int count = search(&landscape, &random, trials, TRIALS);
+        struct genome base = trials[0].genome, changed = base;
+        changed.value[2] = (uint8_t)((base.value[2] + 1) % VALUES);
+        for (int t = count - 1; t > 0; t--)
+            if (genome_equal(&trials[t].genome, &changed))
+                trials[t] = trials[--count];
+        trials[count++] = (struct effect_trial){changed, trials[0].score * (1 + percent / 100.0),
+                                                error_of_trials, 0};
+        assert_true(effects_fit(effects, trials, effects_choose(trials, count, TRIALS)));
+        const struct effect effect = effects_between(effects, &base, &changed);
+        const struct effect back = effects_between(effects, &changed, &base);
+        assert_true(effect.measured && back.measured);
+        assert_true(effect.pairs > 0);
+        assert_int_equal(effect_is_certain(&effect), percent > 10);
+        assert_true(fabs(log(effect.ratio * back.ratio)) < 1e-6);
+        assert_true(effect.low < 1 + percent / 100.0 && 1 + percent / 100.0 < effect.high);
+        assert_true(percent > 10 ||
+                    effect.high / effect.low < exp(2 * 2.6 * sqrt(2) * error_of_trials));
+    }
+    effects_free(effects);
+    space_free(space);
+}
+
+/* A trend goes on past the values that were tried, or it does not: there is no claim. */
+static void an_untried_value_gets_no_claim(void **state) {
+    (void)state;
+    const struct landscape landscape = {.cost[0] = {0, 0.5, 1, 1.5}};
+    struct effect_trial trials[48];
+    struct space *space = four_genes();
+    struct effects *effects = effects_new(space);
     struct random random;
-    int taken[3] = {0};
-    space_add_integers(space, "A", "", values, 4, 0, NULL, &error);
-    space_add_integers(space, "B", "", values, 4, 0, NULL, &error);
-    space_name_measures(space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
-    space_add_hint(space, "MEASURED_REGISTERS > 100", "first", &error);
-    space_add_hint(space, "MEASURED_OCCUPANCY < 30", "second", &error);
-    space_add_hint(space, "A + B < 8", "third", &error);
-    for (int hint = 0; hint < 3; hint++)
-        assert_int_equal(space_add_preference(space, hint, hint < 2 ? "A" : "B", "lower", &error),
-                         0);
-    assert_int_equal(space_seal(space, &error), 0);
-    struct evolution_settings settings = evolution_defaults();
-    snprintf(settings.strategy, sizeof settings.strategy, "full");
-    struct evolution *evolution = evolution_new(space, &settings, 1, 0, &error);
-    struct genome genome = genome_default(space);
-    genome.value[0] = genome.value[1] = 3;
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    outcome->verdict = VERDICT_OK;
-    outcome->score_us = 3;
-    outcome->resources.registers = 168;
-    outcome->resources.occupancy = 0.25;
-    evolution_tell_outcome(evolution, 0, &genome, outcome);
-    free(outcome);
-    for (int hint = 0; hint < 3; hint++)
-        evolution->hint_counters[hint] =
-            (struct operator_counters){.tries = 1000, .entered = hint == 1 ? 900 : 1};
-    evolution->start_at = evolution->start_count;
-    evolution->exploration = 0;
-    random_seed(&random, 63, 0);
-    for (int i = 0; i < 2000; i++) {
-        struct proposal proposal;
-        char text[OPERATOR_NAME_SIZE];
-        int hint;
-        random_seed(&evolution->random, random_next(&random), 0);
-        assert_true(full_propose(evolution, &proposal));
-        if (proposal.made_by != OPERATOR_HINT)
-            continue;
-        taken[proposal.hint]++;
-        assert_true(proposal.genome.value[0] < 3 && proposal.genome.value[1] == 3);
-        operator_print(proposal.made_by, proposal.hint, text);
-        assert_int_equal(operator_parse(text, &hint), OPERATOR_HINT);
-        assert_int_equal(hint, proposal.hint);
+    int tried = 0;
+    random_seed(&random, 6, 3);
+    for (int i = 0; i < 48; i++) {
+        struct genome genome = {{(uint8_t)(i % 3), (uint8_t)(i / 3 % 4), (uint8_t)(i / 12), 0}};
+        trials[i] = measure(&landscape, &genome, &random);
     }
-    assert_true(taken[0] > 5 && taken[1] > 5 * taken[0]);
-    assert_int_equal(taken[2], 0);
-    evolution_free(evolution);
+    assert_true(effects_fit(effects, trials, effects_choose(trials, 48, 48)));
+    for (int value = 1; value < 4; value++) {
+        struct genome changed = trials[0].genome;
+        changed.value[0] = (uint8_t)value;
+        const struct effect effect = effects_between(effects, &trials[0].genome, &changed);
+        assert_int_equal(effect_is_certain(&effect), value < 3);
+        tried += effect.tried;
+    }
+    assert_int_equal(tried, 32);
+    effects_free(effects);
     space_free(space);
 }
 
-/* ---- measures of a profiler ---- */
-
-/* Two hints, on a measure of the profiler and on one of the driver. */
-static struct space *space_with_profiles(void) {
-    struct error error = {0};
-    struct space *space = space_new();
-    int64_t values[64];
-    static const char *const names[] = {"A", "B", "C"};
-    for (int i = 0; i < 64; i++)
-        values[i] = i;
-    for (int gene = 0; gene < 3; gene++)
-        space_add_integers(space, names[gene], "", values, 64, 63, NULL, &error);
-    space_name_measures(space, measure_names, MEASURE_COUNT, MEASURE_PROFILED);
-    space_add_hint(space, "PROFILED_SM_ACTIVE < 80", "idle", &error);
-    space_add_hint(space, "MEASURED_REGISTERS > 100", "registers", &error);
-    assert_int_equal(space_add_preference(space, 0, "A", "lower", &error), 0);
-    assert_int_equal(space_add_preference(space, 1, "B", "lower", &error), 0);
-    assert_int_equal(space_seal(space, &error), 0);
-    return space;
-}
-
-static struct evolution *full_of(const struct space *space) {
-    struct error error = {0};
-    struct evolution_settings settings = evolution_defaults();
-    settings.population = 6;
-    settings.initial = 4;
-    snprintf(settings.strategy, sizeof settings.strategy, "full");
-    return evolution_new(space, &settings, 17, 0, &error);
-}
-
-static void judge(struct evolution *evolution, int64_t trial, const struct genome *genome) {
-    struct outcome *outcome = calloc(1, sizeof *outcome);
-    outcome->verdict = VERDICT_OK;
-    outcome->score_us = 1; /* rugged, so that elites can still move */
-    for (int gene = 0; gene < 3; gene++)
-        outcome->score_us += 29 * (genome->value[gene] + 1) % 64;
-    evolution_tell_outcome(evolution, trial, genome, outcome);
-    free(outcome);
-}
-
-static struct measures idle(bool registers) {
-    struct measures measures = {0};
-    measures_put(&measures, MEASURE_SM_ACTIVE, 40);
-    if (registers)
-        measures_put(&measures, MEASURE_REGISTERS, 168);
-    return measures;
-}
-
-/* Profiles the present elites with an even trial number. */
-static void profile_elites(struct evolution *evolution) {
-    const struct population *population = evolution_population(evolution);
-    const struct measures measures = idle(true);
-    for (int m = 0; m < population->count; m++)
-        if (population->members[m].trial % 2 == 0)
-            evolution_tell_profile(evolution, &population->members[m].genome, &measures);
-}
-
-static int ask_and_judge(struct evolution *evolution, int64_t from, int64_t to,
-                         struct proposal *proposals) {
-    int by_rule = 0;
-    for (int64_t trial = from; trial < to; trial++) {
-        assert_int_equal(evolution_ask(evolution, &proposals[trial]), 1);
-        by_rule += proposals[trial].made_by == OPERATOR_HINT;
-        judge(evolution, trial, &proposals[trial].genome);
-    }
-    return by_rule;
-}
-
-/* Such a hint breeds only from profiled genomes; the hints on resources, and the digest, depend
-   on the trial alone. */
-static void profile_is_known_once_observed(void **state) {
+static void few_or_equal_trials_have_no_model(void **state) {
     (void)state;
-    enum { BEFORE = 30, AFTER = 90 };
-    struct space *space = space_with_profiles();
-    struct evolution *evolution = full_of(space);
-    struct proposal proposals[AFTER];
-    const struct measures registers = idle(true);
-    assert_int_equal(ask_and_judge(evolution, 0, BEFORE, proposals), 0);
-    struct hash digest = evolution_digest(evolution);
-    profile_elites(evolution);
-    assert_true(hash_equal(digest, evolution_digest(evolution)));
-    struct genome unseen = genome_default(space);
-    for (unseen.value[0] = 0; history_find(&evolution->history, &unseen) != NULL; unseen.value[0]++)
-        ;
-    evolution_tell_profile(evolution, &unseen, &registers); /* not observed: ignored */
-    assert_null(history_find(&evolution->history, &unseen));
-    assert_true(ask_and_judge(evolution, BEFORE, AFTER, proposals) > 0);
-    const struct operator_counters *hints = evolution->hint_counters;
-    assert_true(hints[0].tries > 0 && hints[0].tries == hints[0].successes);
-    assert_int_equal(hints[1].tries, 0);
-    /* A later profile replaces it. */
-    struct measures busy = {0};
-    measures_put(&busy, MEASURE_SM_ACTIVE, 95);
-    for (size_t i = 0; i < evolution->history.count; i++)
-        evolution_tell_profile(evolution, &evolution->history.entries[i].genome, &busy);
-    for (size_t i = 0; i < evolution->history.count; i++)
-        assert_int_equal(evolution->history.entries[i].hints, 0);
-    evolution_free(evolution);
+    const struct landscape flat = {.together = 0};
+    struct effect_trial trials[40];
+    struct space *space = four_genes();
+    struct effects *effects = effects_new(space);
+    struct random random;
+    random_seed(&random, 7, 4);
+    int count = search(&flat, &random, trials, 40);
+    assert_false(effects_fit(effects, trials, EFFECTS_TRIALS_MIN - 1));
+    assert_true(effects_fit(effects, trials, EFFECTS_TRIALS_MIN));
+    for (int i = 0; i < count; i++)
+        trials[i].score = 3;
+    assert_false(effects_fit(effects, trials, count));
+    effects_free(effects);
     space_free(space);
 }
 
-/* A profiled search that is stopped and resumed, with the profiles of its elites at that time,
-   asks as if it had never stopped. */
-static void profiles_survive_a_resumption(void **state) {
+/* Of a long archive the best trials are kept, and others from all of the rest. */
+static void a_long_archive_is_sampled(void **state) {
     (void)state;
-    enum { PROFILED_AT = 24, KILLED_AT = 60, ALL = 120 };
-    struct space *space = space_with_profiles();
-    struct evolution *whole = full_of(space);
-    struct proposal proposals[ALL];
-    bool profiled[ALL] = {false};
-    const struct measures measures = idle(false);
-    ask_and_judge(whole, 0, PROFILED_AT, proposals);
-    const struct population *population = evolution_population(whole);
-    for (int m = 0; m < population->count; m++) {
-        profiled[population->members[m].trial] = true;
-        evolution_tell_profile(whole, &population->members[m].genome, &measures);
+    enum { ALL = 5000, KEPT = 400 };
+    struct effect_trial *trials = calloc(ALL, sizeof *trials);
+    for (int i = 0; i < ALL; i++)
+        trials[i] = (struct effect_trial){.score = 1 + (i * 1237 % ALL), .number = i};
+    assert_int_equal(effects_choose(trials, ALL, KEPT), KEPT);
+    for (int i = 0; i < KEPT; i++) {
+        assert_true(i == 0 || trials[i].score > trials[i - 1].score);
+        assert_true(trials[i].score == 1 + (double)(trials[i].number * 1237 % ALL));
+        if (i < KEPT * 2 / 5)
+            assert_true(trials[i].score == 1 + i);
     }
-    assert_true(ask_and_judge(whole, PROFILED_AT, KILLED_AT, proposals) > 0);
-    struct evolution *again = full_of(space);
-    for (int64_t trial = 0; trial < KILLED_AT; trial++) {
-        assert_int_equal(evolution_replay(again, &proposals[trial]), 0);
-        judge(again, trial, &proposals[trial].genome);
-    }
-    assert_true(hash_equal(evolution_digest(whole), evolution_digest(again)));
-    population = evolution_population(again);
-    for (int m = 0; m < population->count; m++)
-        if (profiled[population->members[m].trial])
-            evolution_tell_profile(again, &population->members[m].genome, &measures);
-    ask_and_judge(whole, KILLED_AT, ALL, proposals);
-    for (int64_t trial = KILLED_AT; trial < ALL; trial++) {
-        struct proposal proposal;
-        assert_int_equal(evolution_ask(again, &proposal), 1);
-        assert_true(genome_equal(&proposal.genome, &proposals[trial].genome));
-        judge(again, trial, &proposal.genome);
-    }
-    assert_true(hash_equal(evolution_digest(whole), evolution_digest(again)));
-    evolution_free(again);
-    evolution_free(whole);
-    space_free(space);
+    assert_true(trials[KEPT - 1].score > 0.95 * ALL);
+    free(trials);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(draws_follow_what_was_learnt),
-        cmocka_unit_test(pairs_are_drawn_together),
-        cmocka_unit_test(full_takes_the_operators_that_pay),
-        cmocka_unit_test(full_takes_the_rules_that_hold_and_pay),
-        cmocka_unit_test(profile_is_known_once_observed),
-        cmocka_unit_test(profiles_survive_a_resumption),
+        cmocka_unit_test(claims_are_true),
+        cmocka_unit_test(a_value_beside_bad_ones_is_not_blamed),
+        cmocka_unit_test(what_was_measured_counts_as_measured),
+        cmocka_unit_test(an_untried_value_gets_no_claim),
+        cmocka_unit_test(few_or_equal_trials_have_no_model),
+        cmocka_unit_test(a_long_archive_is_sampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,85 @@ static void what_is_hardly_known_weighs_less(void **state) {
     space_free(space);
 }
 
+/* Rows without noise of their own differ by their values, known exactly; a genome that is no row
+   differs by its prediction, and less surely the farther it is. */
+static void two_genomes_are_compared(void **state) {
+    (void)state;
+    struct space *space = tiles();
+    struct surrogate *surrogate = surrogate_new(space);
+    struct genome genomes[COUNT + 20];
+    double values[COUNT + 20], zeros[COUNT] = {0};
+    struct random random;
+    random_seed(&random, 21, 0);
+    draw(space, &random, genomes, values, COUNT + 20);
+    surrogate_fit(surrogate, genomes, values, zeros, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        surrogate_add_row(surrogate, &genomes[i], 0);
+    surrogate_condition(surrogate, values);
+    double square = 0, unsure = 0;
+    for (int i = 1; i < COUNT; i++) {
+        const struct surrogate_difference difference =
+            surrogate_compare(surrogate, &genomes[0], &genomes[i]);
+        const struct surrogate_difference back =
+            surrogate_compare(surrogate, &genomes[i], &genomes[0]);
+        assert_true(difference.measured);
+        assert_true(fabs(difference.mean - (values[i] - values[0])) < 1e-3);
+        assert_true(fabs(difference.mean + back.mean) < 1e-3);
+        assert_true(fabs(difference.from - values[0]) < 1e-3);
+        assert_true(difference.deviation < 0.01);
+    }
+    for (int i = COUNT; i < COUNT + 20; i++) {
+        const struct surrogate_difference difference =
+            surrogate_compare(surrogate, &genomes[0], &genomes[i]);
+        assert_false(difference.measured);
+        assert_true(fabs(difference.from + difference.mean -
+                         surrogate_predict(surrogate, &genomes[i])) < 1e-3);
+        square += pow((difference.mean - values[i] + values[0]) / difference.deviation, 2) / 20;
+        unsure += difference.deviation / 20;
+        assert_true(surrogate_compare(surrogate, &genomes[i], &genomes[i]).deviation < 1e-3);
+    }
+    assert_true(square < 4 && unsure > 0.005);
+    surrogate_free(surrogate);
+    space_free(space);
+}
+
+/* A row's deviate is that of a prediction by the other rows. */
+static void rows_are_left_out(void **state) {
+    (void)state;
+    struct space *space = tiles();
+    struct surrogate *surrogate = surrogate_new(space);
+    struct genome genomes[COUNT];
+    double values[COUNT], deviates[COUNT], square = 0;
+    struct random random;
+    random_seed(&random, 22, 0);
+    draw(space, &random, genomes, values, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        surrogate_add_row(surrogate, &genomes[i], 0.01);
+    surrogate_condition(surrogate, values);
+    surrogate_leave_one_out(surrogate, deviates);
+    for (int i = 0; i < COUNT; i++)
+        square += deviates[i] * deviates[i] / COUNT;
+    for (int out = 0; out < COUNT; out += 7) {
+        double others[COUNT];
+        int count = 0;
+        surrogate_clear(surrogate);
+        for (int i = 0; i < COUNT; i++)
+            if (i != out) {
+                surrogate_add_row(surrogate, &genomes[i], 0.01);
+                others[count++] = values[i];
+            }
+        surrogate_add_candidate(surrogate, &genomes[out]);
+        surrogate_condition(surrogate, others);
+        const double error = values[out] - surrogate_means(surrogate)[0];
+        const double deviate = error / sqrt(surrogate_variances(surrogate)[0]);
+        /* The signal variance is estimated without the row, too. */
+        assert_true(deviates[out] / deviate > 0.6 && deviates[out] / deviate < 1.6);
+    }
+    assert_true(square > 0.2 && square < 4);
+    surrogate_free(surrogate);
+    space_free(space);
+}
+
 static void broods_are_valid_and_without_twins(void **state) {
     (void)state;
     struct random random;
@@ -320,6 +399,8 @@ int main(void) {
         cmocka_unit_test(growing_is_as_good_as_building),
         cmocka_unit_test(a_believer_changes_its_doubts_alone),
         cmocka_unit_test(what_is_hardly_known_weighs_less),
+        cmocka_unit_test(two_genomes_are_compared),
+        cmocka_unit_test(rows_are_left_out),
         cmocka_unit_test(broods_are_valid_and_without_twins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
