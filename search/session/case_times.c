@@ -1,5 +1,6 @@
 #include "session/case_times.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/change.h"
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SAID_EVERY_S = 20 };
 
 /* A part of the shapes: as many as a config has cases. */
 struct part {
@@ -155,10 +158,14 @@ static int time_part(struct part *part, struct error *error) {
     if (part->single_trial == NULL)
         return -1;
     const bool predicts = single_trial_device(part->single_trial)->predicts;
+    double said = clock_seconds();
     for (int i = 0; i < part->count; i++) {
         if (time_shape(part, i, predicts ? 1 : part->request->rounds, error) < 0)
             return -1;
-        log_info("%d of %d shapes timed", part->first + i + 1, part->request->shape_count);
+        if (clock_seconds() - said >= SAID_EVERY_S) {
+            said = clock_seconds();
+            log_info("%d of %d shapes are timed", part->first + i + 1, part->request->shape_count);
+        }
     }
     return predicts ? 1 : part->request->rounds;
 }
