@@ -93,7 +93,7 @@ static int add_shapes(struct dispatch_work *work, const char *text, struct error
             is_case = is_case || memcmp(&config->cases[c], &others[i], sizeof others[i]) == 0;
         if (is_case)
             continue;
-        work->fitted[work->shape_count] = (work->shape_count - config->case_count) % 2 == 0;
+        work->fitted[work->shape_count] = (work->shape_count - config->case_count) % 2 == 1;
         work->shapes[work->shape_count++] = others[i];
     }
     free(others);
@@ -536,6 +536,8 @@ static int measure_all(struct measured_dispatch *dispatch, const struct dispatch
     exported->least_us = work->least_us;
     exported->held_out = find_regret(dispatch, false, &exported->worst_shape);
     exported->of_fitted = find_regret(dispatch, true, &ignored);
+    for (int s = 0; s < work->shape_count; s++)
+        exported->unfit += !(work->least_us[s] > 0);
     exported->ranges = work->ranges = copy_ranges(work->run->config);
     return 0;
 }
@@ -590,11 +592,11 @@ void export_dispatch_print(const struct measured_dispatch *dispatch, const struc
     const struct regret *regret = &exported->held_out;
     char worst[CASE_NAME_SIZE];
     template_print_shape(run->config->shapes, &exported->shapes[exported->worst_shape], worst);
-    printf("%d of %d genomes%s, within %.3g %% of the fastest at %d shapes; %d variants, a tree of "
-           "depth %d with %d leaves\n",
+    printf("genomes: %d of %d%s, within %.3g %% of the fastest at %d shapes; variants: %d; a tree "
+           "of depth %d chooses\n",
            exported->exported_genomes, exported->genomes, exported->fewest ? ", the fewest" : "",
            100 * exported->within, exported->of_fitted.count, dispatch->unit_count,
-           tree_depth(&dispatch->tree), tree_leaf_count(&dispatch->tree));
+           tree_depth(&dispatch->tree));
     if (regret->count == 0)
         printf("its regret is not known: no other shapes were timed\n");
     else {
@@ -602,6 +604,8 @@ void export_dispatch_print(const struct measured_dispatch *dispatch, const struc
                exported->predicted ? ", predicted" : "");
         dispatch_print_regret(regret, worst);
     }
+    if (exported->unfit > 0)
+        printf("no genome fits %d shapes\n", exported->unfit);
     if (regret->unserved > 0)
         printf("%d other shapes have no kernel, though a genome that is not exported fits\n",
                regret->unserved);

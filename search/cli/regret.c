@@ -40,6 +40,7 @@ struct regret_work {
     struct shape *shapes;
     double *us;         /* [shape][kernel] */
     double *operations; /* of a call: [shape][variant] */
+    bool *admits;       /* the variant supports the shape: [shape][variant] */
     bool predicted;
     int failures; /* trials of the export's variants that failed */
 };
@@ -116,9 +117,16 @@ static int read_kernels(struct regret_work *work, const char *device_spec, struc
 
 /* ---- the shapes ---- */
 
+static bool is_number(const char *text) {
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
 static int read_shapes(struct regret_work *work, struct error *error) {
     const struct config *config = work->targets.config;
     if (work->request->shapes != NULL) {
+        if (is_number(work->request->shapes) && !config->has_ranges)
+            return error_input(error, "%s records no ranges to draw shapes from: give --cases FILE",
+                               work->request->folder);
         work->shape_count = dispatch_read_shapes(
             config, work->request->shapes, (uint64_t)work->request->seed, &work->shapes, error);
         return work->shape_count < 0 ? -1 : 0;
@@ -136,12 +144,13 @@ static int read_shapes(struct regret_work *work, struct error *error) {
 
 static int prepare(void *context, int kernel, int shape, struct trial_request *request,
                    struct error *error) {
-    const struct regret_work *work = context;
+    struct regret_work *work = context;
     (void)error;
     if (kernel >= work->manifest.variant_count)
         return memcmp(&work->of_run[kernel], &work->shapes[shape], sizeof *work->shapes) == 0;
     if (!serves(work, kernel, &work->shapes[shape]))
         return 0;
+    work->admits[shape * work->manifest.variant_count + kernel] = true;
     request->sources[0] = xstrdup(work->variants[kernel].request.sources[0]);
     request->cubins[0] = xstrdup(work->variants[kernel].request.cubins[0]);
     return 1;
@@ -171,6 +180,7 @@ static int measure(struct regret_work *work, const char *device, struct error *e
                                                .measured = note_result,
                                                .context = work};
     work->operations = xcalloc((size_t)work->shape_count * CASES_MAX, sizeof *work->operations);
+    work->admits = xcalloc((size_t)work->shape_count * CASES_MAX, sizeof *work->admits);
     log_info("%d kernels are timed at %d shapes on %s", work->kernel_count, work->shape_count,
              device);
     return case_times_measure(&request, &work->us, &work->predicted, error);
@@ -180,6 +190,10 @@ static int measure(struct regret_work *work, const char *device, struct error *e
 
 static double time_of(const struct regret_work *work, int shape, int kernel) {
     return work->us[shape * work->kernel_count + kernel];
+}
+
+static bool admits(const struct regret_work *work, int shape, int variant) {
+    return work->admits[shape * work->manifest.variant_count + variant];
 }
 
 /* As the launcher of an export without a tree: the variant tuned for the shape, else that of the
@@ -195,7 +209,7 @@ static int choose_nearest(const struct regret_work *work, int shape) {
         const double ratio = work->operations[shape * work->manifest.variant_count + variant] /
                              work->manifest.cases[c].operations;
         const double distance = ratio < 1 ? 1 / ratio : ratio;
-        if (time_of(work, shape, variant) > 0 && (best < 0 || distance < least)) {
+        if (admits(work, shape, variant) && (best < 0 || distance < least)) {
             best = variant;
             least = distance;
         }
@@ -203,15 +217,18 @@ static int choose_nearest(const struct regret_work *work, int shape) {
     return best;
 }
 
+/* The variant that the launcher chooses, which need not have passed its trial; -1: none. */
 static int choose(const struct regret_work *work, int shape) {
     const struct tree *tree = work->manifest.tree;
-    /* The order of the tree's leaf has the export's variants alone. */
-    const struct kernel_times all = {work->kernel_count, work->shape_count, work->us};
     int64_t inputs[TREE_INPUTS_MAX];
     if (tree == NULL)
         return choose_nearest(work, shape);
     export_tree_inputs(tree, work->config->shapes, &work->shapes[shape], inputs);
-    return tree_choose(tree, inputs, &all, shape);
+    const unsigned char *order = tree_order(tree, inputs);
+    for (int i = 0; i < tree->kernel_count; i++)
+        if (admits(work, shape, order[i]))
+            return order[i];
+    return -1;
 }
 
 /* ---- what is printed ---- */
@@ -306,6 +323,25 @@ static void print_text(const struct regret_work *work, const struct regret *regr
 
 /* ---- the verb ---- */
 
+/* Whether the tree reads dimensions of the template. */
+static int check_tree(const struct regret_work *work, struct error *error) {
+    const struct tree *tree = work->manifest.tree;
+    const struct template *shapes = work->config->shapes;
+    for (int i = 0; tree != NULL && i < tree->input_count; i++) {
+        int d = 0;
+        while (
+            d < shapes->dimension_count &&
+            (strcmp(shapes->dimensions[d].name, tree->names[i]) != 0 || shapes->dimensions[d].real))
+            d++;
+        if (d == shapes->dimension_count)
+            return error_input(error,
+                               "%s/manifest.json: dispatch.choice.inputs[%d]: %s is no dimension "
+                               "of %s: the manifest was edited; export again",
+                               work->request->folder, i, tree->names[i], shapes->name);
+    }
+    return 0;
+}
+
 static int open_work(struct regret_work *work, struct error *error) {
     const struct regret_request *request = work->request;
     const struct replay_choice choice = replay_choice_default();
@@ -321,6 +357,8 @@ static int open_work(struct regret_work *work, struct error *error) {
         manifest_read(&work->manifest, request->folder, error) < 0)
         return -1;
     work->config = work->targets.config;
+    if (check_tree(work, error) < 0)
+        return -1;
     if (request->against == NULL)
         return 0;
     work->run =
@@ -350,6 +388,7 @@ static void release_work(struct regret_work *work) {
     free(work->shapes);
     free(work->us);
     free(work->operations);
+    free(work->admits);
     free(work);
 }
 
