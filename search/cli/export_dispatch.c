@@ -600,13 +600,13 @@ void export_dispatch_print(const struct measured_dispatch *dispatch, const struc
     if (regret->count == 0)
         printf("its regret is not known: no other shapes were timed\n");
     else {
-        printf("regret at %d other shapes%s: ", regret->count,
+        printf("regret at %d other shape%s%s: ", regret->count, regret->count == 1 ? "" : "s",
                exported->predicted ? ", predicted" : "");
         dispatch_print_regret(regret, worst);
     }
     if (exported->unfit > 0)
-        printf("no genome fits %d shapes\n", exported->unfit);
+        printf("shapes that no genome fits: %d\n", exported->unfit);
     if (regret->unserved > 0)
-        printf("%d other shapes have no kernel, though a genome that is not exported fits\n",
+        printf("other shapes without a kernel, though a genome that is not exported fits: %d\n",
                regret->unserved);
 }

@@ -307,18 +307,18 @@ static void print_text(const struct regret_work *work, const struct regret *regr
         table_heading(table, "least_us", "its us\npredicted");
     }
     table_print(table, TABLE_TEXT, stdout);
-    printf("\nregret at %d shapes on %s%s, by %s: ", regret->count, device,
-           work->predicted ? ", predicted" : "",
+    printf("\nregret at %d shape%s on %s%s, by %s: ", regret->count, regret->count == 1 ? "" : "s",
+           device, work->predicted ? ", predicted" : "",
            work->manifest.tree != NULL ? "its tree" : "the nearest case in operations");
     if (regret->count > 0)
         dispatch_print_regret(regret, worst);
     else
         printf("not known\n");
     if (regret->unserved > 0)
-        printf("%d shapes get no kernel, or one that fails, and another one fits\n",
+        printf("shapes that get no kernel, or one that fails, though another one fits: %d\n",
                regret->unserved);
     if (unfit > 0)
-        printf("no kernel fits %d shapes\n", unfit);
+        printf("shapes that no kernel fits: %d\n", unfit);
 }
 
 /* ---- the verb ---- */
@@ -415,7 +415,8 @@ static int measure_regret(struct regret_work *work, struct error *error) {
     table_free(table);
     return work->failures == 0
                ? 0
-               : error_refuse(error, "%s: %d trials of its kernels failed: see the warnings above",
+               : error_refuse(error,
+                              "%s: a kernel fails in %d of its trials: see the warnings above",
                               request->folder, work->failures);
 }
 

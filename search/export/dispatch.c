@@ -48,8 +48,9 @@ void dispatch_add_comment(const struct export *export, cJSON *values) {
     if (regret->count == 0) {
         strbuf_print(&words, "No other shapes were timed: its regret is not known.");
     } else {
-        strbuf_print(&words, "Its regret, %s at %d other shapes, against the fastest of these: ",
-                     dispatch->predicted ? "predicted" : "measured", regret->count);
+        strbuf_print(&words, "Its regret, %s at %d other shape%s, against the fastest of these: ",
+                     dispatch->predicted ? "predicted" : "measured", regret->count,
+                     regret->count == 1 ? "" : "s");
         strbuf_print(&words, "median ");
         add_percent(regret->median, &words);
         strbuf_print(&words, " (95 %% interval %.1f to %.1f), 95th percentile ",
@@ -63,11 +64,10 @@ void dispatch_add_comment(const struct export *export, cJSON *values) {
         strbuf_print(&words, " at %s.", name);
     }
     if (regret->unserved > 0)
-        strbuf_print(&words, " %d more have no kernel here, and one of these fits them.",
+        strbuf_print(&words, " Others that have no kernel here, though one of these fits: %d.",
                      regret->unserved);
     if (dispatch->unfit > 0)
-        strbuf_print(&words, " None of these fits %d further shapes of the ranges.",
-                     dispatch->unfit);
+        strbuf_print(&words, " Shapes that none of these fits: %d.", dispatch->unfit);
     strbuf_add_wrapped(&text, " * ", words.bytes);
     embedded_add_text(values, "dispatch", &text);
     strbuf_release(&words);

@@ -57,7 +57,7 @@ shown regret wrong_kernel --cases 3
 [ -e no ] && echo "a refused export left a folder"
 
 echo "--- a manifest edited by hand"
-edit() { rm -rf edited; cp -r tree edited; jq "$1" tree/manifest.json >edited/manifest.json; shown regret edited --cases between.json | sed 's/json:[0-9]*:/json:N:/'; }
+edit() { rm -rf edited; cp -r tree edited; jq "$1" tree/manifest.json >edited/manifest.json; shown regret edited --cases between.json | sed -E 's/json:[0-9]*:/json:N:/; s|/[^ ]*evotile-record-[^/]*|SCRATCH|'; }
 edit '.dispatch.choice.inputs = ["WIDTH", "ROWS", "COLS"]'
 edit '.dispatch.choice.kernels = 3 | .dispatch.choice.tree = { "order": [0, 1, 2], "cases": 1 }'
 edit '.dispatch.choice.tree = { "order": [0, 0], "cases": 1 }'
