@@ -484,8 +484,8 @@ static int check_options(const struct export_run *run, const struct dispatch_opt
         return error_input(error, "--within must be from 0 to 1000 per cent");
     if (options->most > DISPATCH_KERNELS_MAX)
         return error_input(error, "--genomes must be at most %d", DISPATCH_KERNELS_MAX);
-    if (options->rounds < 1 || options->rounds > 100)
-        return error_input(error, "--rounds must be from 1 to 100");
+    if (options->rounds > 100)
+        return error_input(error, "--rounds must be at most 100");
     if (run->config->objective != OBJECTIVE_PER_CASE)
         return error_input(error,
                            "%s has one kernel for all its cases, among which there is nothing to "

@@ -23,7 +23,7 @@ jq -c '[.dispatch.shapes[] | .fitted] | [length, (map(select(.)) | length)]' tre
 grep -A3 'Of 2 genomes' tree/tree.h | head -4 | sed -E 's/[0-9]+\.[0-9]+/N/g'
 sed -n '/^static int leaf_of/,/^}/p' tree/tree.c | sed 's/<= [0-9]*/<= N/'
 "$ROOT"/tests/bench/dispatch.py tree --check
-shown regret tree --cases 2 --seed 3
+shown regret tree --cases 2 --seed 3 --rounds 3
 "$EVOTILE" regret tree --against run --json 2>/dev/null | jq -c '[.choice, .predicted, .failures, .regret.shapes, .regret.worst >= 1, (.shapes | length)]'
 echo "--- shapes that kernels do not fit"
 echo '[{ "ROWS": 1, "COLS": 300 }, { "ROWS": 1, "COLS": 340 }, { "ROWS": 1, "COLS": 12 }]' >long.json
@@ -41,7 +41,7 @@ echo "--- what is refused"
 shown export run --within -1 --out no
 shown export run --genomes 2 --out no
 shown export run --within 3 --genomes 65 --out no
-shown export run --within 3 --rounds 0 --out no
+shown export run --within 3 --rounds 101 --out no
 shown export run --within 3 --dispatch-cases 0 --out no
 shown export run --within 3 --dispatch-cases nowhere.json --out no
 echo '[{ "ROWS": 1, "COLS": 8 }, { "ROWS": 1, "COLS": 8 }]' >twice.json
