@@ -58,45 +58,59 @@ static struct template *kernel_template(const struct dispatch_work *work, int ke
     return export_run_template(work->run, work->kernel_goals[kernel]);
 }
 
+bool dispatch_draws(const char *text) {
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
 int dispatch_read_shapes(const struct config *config, const char *text, uint64_t seed,
                          struct shape **shapes, struct error *error) {
-    char *end;
     errno = 0;
-    const long number = strtol(text, &end, 10);
-    if (*end != '\0' || end == text)
+    if (!dispatch_draws(text))
         return config_read_shapes(config, text, shapes, error);
+    const long number = strtol(text, NULL, 10);
     if (errno != 0 || number < 1 || number > SHAPES_MAX)
         return error_input(error, "%s shapes: draw 1 to %d", text, SHAPES_MAX);
     return config_draw_shapes(config, (int)number, seed, shapes, error);
 }
 
-/* The cases and every second one of the others are fitted to. */
+/* Adds shapes that are not there yet, every `fitted_every`th as one to fit. */
+static void append_shapes(struct dispatch_work *work, const struct shape *shapes, int count,
+                          int fitted_every) {
+    const size_t room = (size_t)(work->shape_count + count);
+    int added = 0;
+    work->shapes = xrealloc(work->shapes, room * sizeof *work->shapes);
+    work->fitted = xrealloc(work->fitted, room * sizeof *work->fitted);
+    for (int i = 0; i < count; i++) {
+        bool known = false; /* a file may name a case; an end of a range may be drawn */
+        for (int s = 0; s < work->shape_count && !known; s++)
+            known = memcmp(&work->shapes[s], &shapes[i], sizeof *shapes) == 0;
+        if (known)
+            continue;
+        work->fitted[work->shape_count] = ++added % fitted_every == 0;
+        work->shapes[work->shape_count++] = shapes[i];
+    }
+}
+
+/* The cases are fitted to, and the ends of the ranges, within which every shape then is verified;
+   and every second one of the others. */
 static int add_shapes(struct dispatch_work *work, const char *text, struct error *error) {
     const struct config *config = work->run->config;
     char number[16];
-    struct shape *others = NULL;
+    struct shape *others = NULL, *ends = NULL;
     snprintf(number, sizeof number, "%d", DISPATCH_SHAPES);
-    const int count =
-        dispatch_read_shapes(config, text != NULL ? text : number, config->seed, &others, error);
+    if (text == NULL)
+        text = number;
+    const int count = dispatch_read_shapes(config, text, config->seed, &others, error);
+    int end_count = 0;
     if (count < 0)
         return -1;
-    const size_t room = (size_t)(config->case_count + count);
-    work->shapes = xcalloc(room, sizeof *work->shapes);
-    work->fitted = xcalloc(room, sizeof *work->fitted);
-    for (int c = 0; c < config->case_count; c++) {
-        work->shapes[work->shape_count] = config->cases[c];
-        work->fitted[work->shape_count++] = true;
-    }
-    for (int i = 0; i < count; i++) {
-        bool is_case = false; /* a file may name one */
-        for (int c = 0; c < config->case_count; c++)
-            is_case = is_case || memcmp(&config->cases[c], &others[i], sizeof others[i]) == 0;
-        if (is_case)
-            continue;
-        work->fitted[work->shape_count] = (work->shape_count - config->case_count) % 2 == 1;
-        work->shapes[work->shape_count++] = others[i];
-    }
+    append_shapes(work, config->cases, config->case_count, 1);
+    if (dispatch_draws(text))
+        end_count = config_end_shapes(config, &ends);
+    append_shapes(work, ends, end_count, 1);
+    append_shapes(work, others, count, 2);
     free(others);
+    free(ends);
     return 0;
 }
 
