@@ -25,6 +25,7 @@ static void add_kernels(struct dispatch_work *work) {
         if (k < work->kernel_count)
             continue;
         work->kernel_goals[k] = goal;
+        work->kernel_trials[k] = run->champions[goal]->number;
         work->genomes[k] = run->genomes[goal];
         genome_print(&work->genomes[k], export_run_template(run, goal)->space, work->texts[k]);
         work->kernel_count++;

@@ -21,6 +21,7 @@ struct dispatch_work {
     char device[sizeof((struct device_info *)0)->spec];
     int kernel_count, kernel_goals[DISPATCH_KERNELS_MAX]; /* the first goal that each is champion
                                                              of */
+    int64_t kernel_trials[DISPATCH_KERNELS_MAX];          /* of that goal's champion */
     bool failed[DISPATCH_KERNELS_MAX];
     struct genome genomes[DISPATCH_KERNELS_MAX];
     char texts[DISPATCH_KERNELS_MAX][GENOME_TEXT_SIZE];
