@@ -28,9 +28,11 @@ struct dispatch_work {
     int shape_count;
     struct shape *shapes; /* the cases, then the others */
     bool *fitted;
-    int64_t *inputs;  /* [shape][input of the tree] */
-    double *us;       /* [shape][kernel] */
-    double *unit_us;  /* [shape][unit] */
+    int64_t *inputs; /* [shape][input of the tree] */
+    double *us;      /* [shape][kernel] */
+    bool *verified;  /* the same */
+    double *unit_us; /* [shape][unit] */
+    bool *unit_verified;
     double *least_us; /* of a shape */
     char *ranges;     /* of the config, as JSON */
     struct cover cover;

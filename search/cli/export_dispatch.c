@@ -169,6 +169,7 @@ static int measure_all(struct measured_dispatch *dispatch, const struct dispatch
     exported->shapes = work->shapes;
     exported->fitted = work->fitted;
     exported->us = work->unit_us;
+    exported->verified = work->unit_verified;
     exported->least_us = work->least_us;
     exported->held_out = dispatch_find_regret(dispatch, false, &exported->worst_shape);
     exported->of_fitted = dispatch_find_regret(dispatch, true, &ignored);
@@ -206,7 +207,9 @@ void export_dispatch_free(struct measured_dispatch *dispatch) {
     free(work->fitted);
     free(work->inputs);
     free(work->us);
+    free(work->verified);
     free(work->unit_us);
+    free(work->unit_verified);
     free(work->least_us);
     free(work->ranges);
     free(work);
