@@ -21,7 +21,9 @@ struct part {
     char folder[PATH_SIZE], path[PATH_SIZE]; /* of its config */
     struct config *config;                   /* each shape is a case, with a goal a solution */
     struct single_trial *single_trial;
-    double *us; /* the result, [shape of all][kernel] */
+    struct template *templates[SOLUTIONS_MAX]; /* of the shape that is timed, by solution; NULL: not
+                                                  loaded yet */
+    double *us;                                /* the result, [shape of all][kernel] */
     bool predicted;
 };
 
@@ -71,7 +73,7 @@ static void release_part(struct part *part) {
 
 /* Sets the genome of the request, and what the caller adds. Returns 1; 0 if the kernel does not fit
    the shape. */
-static int prepare(const struct part *part, int shape, int kernel, struct trial_request *trial,
+static int prepare(struct part *part, int shape, int kernel, struct trial_request *trial,
                    struct error *error) {
     const struct case_times_request *request = part->request;
     const struct timed_kernel *timed = &request->kernels[kernel];
@@ -81,14 +83,16 @@ static int prepare(const struct part *part, int shape, int kernel, struct trial_
                                     .goal = goal,
                                     .no_race = true,
                                     .seed = request->seed + (uint64_t)index};
-    struct template *template =
-        config_load_template(part->config, goal, single_trial_device(part->single_trial), error);
+    struct template **loaded = &part->templates[timed->solution];
+    if (*loaded == NULL)
+        *loaded = config_load_template(part->config, goal, single_trial_device(part->single_trial),
+                                       error);
+    const struct template *template = *loaded;
     if (template == NULL)
         return -1;
     int status = genome_parse(&trial->genome, template->space, timed->genome, error);
     if (status == 0)
         status = template_genome_is_valid(template, &trial->genome, 0);
-    template_free(template);
     if (status == 1 && request->prepare != NULL)
         status = request->prepare(request->context, kernel, index, trial, error);
     return status;
@@ -163,6 +167,10 @@ static int time_shape(struct part *part, int shape, int rounds, struct error *er
     const int status = time_rounds(part, shape, rounds, logs, counts, error);
     for (int k = 0; k < kernel_count && status == 0; k++)
         part->us[(part->first + shape) * kernel_count + k] = exp(logs[k] / counts[k]);
+    for (int s = 0; s < SOLUTIONS_MAX; s++) {
+        template_free(part->templates[s]);
+        part->templates[s] = NULL;
+    }
     free(logs);
     free(counts);
     return status;
