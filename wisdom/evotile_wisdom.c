@@ -503,7 +503,7 @@ static int names_exist(const struct machine *machine, const struct wisdom_instru
         return it->b < of->slot_count;
     case WISDOM_DEFAULT:
     case WISDOM_REAL_RANGE:
-        return it->b < of->dimension_count;
+        return it->b < of->dimension_count && it->a <= 1;
     case WISDOM_JUMP:
     case WISDOM_JUMP_IF_ZERO:
         return it->c > pc && it->c < (int32_t)of->instruction_count;
@@ -512,7 +512,7 @@ static int names_exist(const struct machine *machine, const struct wisdom_instru
     case WISDOM_FITS:
         return it->a >= 1 && it->a <= 8;
     case WISDOM_STRIDE:
-        return tensor && it->b < 8;
+        return tensor && !workspace && it->b < 8;
     case WISDOM_PART:
     case WISDOM_CLEAR:
         return workspace;
@@ -1120,22 +1120,37 @@ static int match_all(struct evotile_wisdom_kernel *kernel, const struct evotile_
     kernel->all_dimensions = 1;
     for (uint32_t d = 0; d < of->dimension_count; d++)
         kernel->all_dimensions &= kernel->dimension_from[d] >= 0;
+    for (uint32_t i = 0; i < of->instruction_count && status == 0; i++) {
+        const struct wisdom_instruction *it = &kernel->defaults.instructions[i];
+        i += it->op == WISDOM_PUSH_WIDE;
+        if (it->op == WISDOM_DEFAULT && it->a == 1 && kernel->dimension_from[it->b] < 0)
+            status = refuse(message, EVOTILE_WISDOM_NO_TEMPLATE,
+                            "%s needs the dimension %s, which has no default: name it", kernel->name,
+                            name_at(&kernel->defaults, it->b));
+    }
     return status;
 }
 
-/* Whether a code is of the template: it has the same names but for kernels. */
-static int same_interface(const struct machine *a, const struct machine *b) {
-    const struct wisdom_program *p = a->program, *q = b->program;
-    const uint32_t names = p->dimension_count + p->tensor_count + p->scalar_count;
-    if (p->dimension_count != q->dimension_count || p->tensor_count != q->tensor_count ||
+static const char *scalar_name(const struct machine *machine, uint32_t index) {
+    const struct wisdom_program *of = machine->program;
+    return name_at(machine, of->dimension_count + of->tensor_count + index);
+}
+
+/* Whether a code is of the template: its names are the same, but for workspaces and kernels. */
+static int same_interface(const struct machine *code, const struct machine *defaults) {
+    const struct wisdom_program *p = code->program, *q = defaults->program;
+    if (p->dimension_count != q->dimension_count || p->tensor_count < q->tensor_count ||
         p->scalar_count != q->scalar_count ||
         memcmp(p->scalar_bytes, q->scalar_bytes, sizeof p->scalar_bytes) != 0)
         return 0;
-    for (uint32_t i = 0; i < names; i++)
-        if (strcmp(name_at(a, i), name_at(b, i)) != 0)
+    for (uint32_t i = 0; i < p->dimension_count + q->tensor_count; i++)
+        if (strcmp(name_at(code, i), name_at(defaults, i)) != 0)
+            return 0;
+    for (uint32_t i = 0; i < p->scalar_count; i++)
+        if (strcmp(scalar_name(code, i), scalar_name(defaults, i)) != 0)
             return 0;
     for (uint32_t t = 0; t < p->tensor_count; t++)
-        if (p->roles[t] > WISDOM_WORKSPACE || p->roles[t] != q->roles[t])
+        if (p->roles[t] != (t < q->tensor_count ? WISDOM_GIVEN : WISDOM_WORKSPACE))
             return 0;
     return 1;
 }

@@ -188,7 +188,7 @@ enum {
     WISDOM_VERSION = 1,
     WISDOM_BYTE_ORDER = 0x01020304,
     WISDOM_DIGEST_BYTES = 32,
-    WISDOM_STACK_MAX = 64,
+    WISDOM_STACK_MAX = 192,
     WISDOM_SLOTS_MAX = 256,
     WISDOM_ARGUMENTS_MAX = 36,
     WISDOM_KERNELS_MAX = 32,
@@ -268,7 +268,8 @@ struct wisdom_code {
 };
 
 /* What a code's bytes start with. Names follow it: uint32_t offsets in the text, of dimensions,
-   tensors, scalars and kernels; then, from a multiple of 8 bytes, instructions; then the text; then,
+   tensors (those that a caller gives, then workspaces, which a template's own code has not), scalars
+   and kernels; then, from a multiple of 8 bytes, instructions; then the text; then,
    from a multiple of 16, machine code. */
 struct wisdom_program {
     uint32_t dimension_count, tensor_count, scalar_count, kernel_count;
@@ -311,7 +312,8 @@ enum wisdom_op {
     WISDOM_GREATER_EQUAL,
     WISDOM_JUMP, /* to instruction c */
     WISDOM_JUMP_IF_ZERO,
-    WISDOM_DEFAULT, /* dimension b becomes the number if the caller has not named it */
+    WISDOM_DEFAULT, /* dimension b becomes the number if the caller has not named it, which it must if
+                       a is 1 */
     WISDOM_REQUIRE, /* no kernel for the shape unless the number holds; text c says why */
     WISDOM_REAL_RANGE, /* dimension b, a float, between the two below (bits of floats); pops both */
     WISDOM_FITS,    /* `a` extents, the last on top: their product, at most 2^40 elements */
