@@ -42,7 +42,10 @@ endif
 objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) \
            $(embedded:%=$(BUILD)/%.o)
 library := $(BUILD)/libevotile.a
-library_objects := $(filter-out $(BUILD)/search/main.o,$(objects))
+# What a program links to launch the kernels of a wisdom file; evotile checks with it what it packs.
+wisdom_object := $(BUILD)/wisdom/evotile_wisdom.o
+wisdom_libraries := $(BUILD)/wisdom/libevotile_wisdom.a $(BUILD)/wisdom/libevotile_wisdom.so $(BUILD)/wisdom/evotile_wisdom.pc
+library_objects := $(filter-out $(BUILD)/search/main.o,$(objects)) $(wisdom_object)
 tests := $(test_sources:%.c=$(BUILD)/%)
 gpu_tests := $(gpu_sources:%.c=$(BUILD)/%)
 fuzzers := $(fuzz_sources:%.c=$(BUILD)/%)
@@ -91,7 +94,7 @@ compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(visibility)
 compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -fno-exceptions \
               -fno-rtti -MMD -MP
 
-all: $(BUILD)/evotile $(proposers) $(BUILD)/proposers/prompts ## build/evotile and build/proposers
+all: $(BUILD)/evotile $(proposers) $(BUILD)/proposers/prompts $(wisdom_libraries) ## build/evotile and build/proposers
 
 $(BUILD)/evotile: $(BUILD)/search/main.o $(library)
 	@echo "  $@"
@@ -100,6 +103,22 @@ $(BUILD)/evotile: $(BUILD)/search/main.o $(library)
 $(library): $(library_objects)
 	@echo "  $@"
 	$(quiet)rm -f $@; ar crs $@ $^
+
+$(wisdom_object): wisdom/evotile_wisdom.c $(BUILD)/flags
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(CC) -std=gnu11 -I$(CUDA_HOME)/include $(CFLAGS) -fPIC $(visibility) $(warnings) $(sanitize) -MMD -MP -c -o $@ $<
+
+$(BUILD)/wisdom/libevotile_wisdom.a: $(wisdom_object)
+	@echo "  $@"
+	$(quiet)rm -f $@; ar crs $@ $^
+
+$(BUILD)/wisdom/libevotile_wisdom.so: $(wisdom_object)
+	@echo "  $@"
+	$(quiet)$(CC) $(sanitize) -shared -Wl,-soname,libevotile_wisdom.so.1 -o $@ $^ -ldl -lm -lpthread
+
+$(BUILD)/wisdom/evotile_wisdom.pc: wisdom/evotile_wisdom.pc.in $(BUILD)/version
+	@echo "  $@"
+	$(quiet)sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(version)|' $< >$@
 
 $(proposer_library): $(proposer_objects)
 	@echo "  $@"
@@ -187,7 +206,7 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(propos
 
 .SECONDARY: $(tests:=.o) $(gpu_tests:=.o) $(fuzzers:=.o) $(benches:=.o) $(fuzz_driver)
 
--include $(objects:.o=.d) $(proposer_objects:.o=.d) $(proposers:=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
+-include $(objects:.o=.d) $(wisdom_object:.o=.d) $(proposer_objects:.o=.d) $(proposers:=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
 
 # ---- what the machine must have ----
 
@@ -328,7 +347,7 @@ bench_%: deps
 floors: ## no file includes what lies above its floor
 	tests/floors
 
-formatted := $(shell find search proposers tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
+formatted := $(shell find search wisdom proposers tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
 lint: ## whether clang-format has anything to say
 	@command -v clang-format >/dev/null || { echo "make: lint needs clang-format: apt-get install clang-format" >&2; exit 1; }
 	clang-format --dry-run --Werror $(formatted)
@@ -354,12 +373,19 @@ bundle: $(BUILD)/evotile ## build/lib: the shared libraries to carry along with 
 	ldd $< | awk '$$1 ~ /^lib(cjson|sqlite3|xxhash|z|ncursesw|tinfo|nats|sodium|ssl|crypto|protobuf-c|microhttpd|gnutls|nettle|hogweed|gmp|p11-kit|idn2|unistring|tasn1|ffi|stdc\+\+)\./ && $$3 !~ /build\/lib\// { print $$3 }' | xargs -r cp -L -t $(BUILD)/lib
 
 share := $(DESTDIR)$(PREFIX)/share
+lib := $(DESTDIR)$(PREFIX)/lib
 libexec := $(DESTDIR)$(PREFIX)/libexec/evotile/proposers
 install: all ## to PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $(BUILD)/evotile $(DESTDIR)$(PREFIX)/bin/evotile
 	for file in $(proposers); do install -D -m 755 $$file $(libexec)/$$(basename $$file); done
 	for file in $$(find proposers/prompts -type f); do install -D -m 644 $$file $(libexec)/prompts/$$(basename $$file); done
 	for file in $$(find -L templates configs docs -type f); do install -D -m 644 $$file $(share)/evotile/$$file; done
+	install -D -m 644 wisdom/evotile_wisdom.h $(DESTDIR)$(PREFIX)/include/evotile_wisdom.h
+	install -D -m 644 wisdom/evotile_wisdom.c $(share)/evotile/wisdom/evotile_wisdom.c
+	install -D -m 644 $(BUILD)/wisdom/libevotile_wisdom.a $(lib)/libevotile_wisdom.a
+	install -D -m 755 $(BUILD)/wisdom/libevotile_wisdom.so $(lib)/libevotile_wisdom.so.1
+	ln -sf libevotile_wisdom.so.1 $(lib)/libevotile_wisdom.so
+	install -D -m 644 $(BUILD)/wisdom/evotile_wisdom.pc $(lib)/pkgconfig/evotile_wisdom.pc
 	mkdir -p $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions
 	$(BUILD)/evotile manual >$(share)/man/man1/evotile.1
 	$(BUILD)/evotile completion bash >$(share)/bash-completion/completions/evotile

@@ -113,6 +113,7 @@ struct evotile_wisdom {
     const struct wisdom_entry *entries;
     const int64_t *values;
     const struct wisdom_node *nodes;
+    const uint32_t *orders;
     const struct wisdom_code *codes;
     char path[256]; /* for messages */
 };
@@ -125,6 +126,7 @@ static const size_t item_bytes[WISDOM_SECTIONS] = {
     [WISDOM_ENTRIES] = sizeof(struct wisdom_entry),
     [WISDOM_VALUES] = sizeof(int64_t),
     [WISDOM_NODES] = sizeof(struct wisdom_node),
+    [WISDOM_ORDERS] = sizeof(uint32_t),
     [WISDOM_CODES] = sizeof(struct wisdom_code),
 };
 
@@ -204,17 +206,35 @@ static int check_tables(const struct evotile_wisdom *wisdom,
     return 0;
 }
 
+static int is_leaf(const struct wisdom_node *node) {
+    return node->factors[0] < 0 && node->factors[1] < 0 && node->factors[2] < 0;
+}
+
+static int leaf_holds(const struct evotile_wisdom *wisdom, const struct wisdom_group *group,
+                      const struct wisdom_node *leaf) {
+    const uint64_t count = count_of(wisdom, WISDOM_ORDERS);
+    if (leaf->first_order > count || leaf->order_count > count - leaf->first_order)
+        return 0;
+    for (uint32_t i = 0; i < leaf->order_count; i++)
+        if (wisdom->orders[leaf->first_order + i] >= group->entry_count)
+            return 0;
+    return 1;
+}
+
 /* A tree's children follow their parent, so that every walk ends. */
 static int check_nodes(const struct evotile_wisdom *wisdom, const struct wisdom_group *group,
                        uint32_t dimensions, struct evotile_wisdom_message *message) {
     const struct wisdom_node *nodes = wisdom->nodes + group->first_node;
-    for (uint32_t i = 0; i < group->node_count; i++)
-        if (nodes[i].dimension < 0 ? nodes[i].entry >= group->entry_count
-                                   : nodes[i].dimension >= (int32_t)dimensions ||
-                                         nodes[i].below <= i || nodes[i].above <= i ||
-                                         nodes[i].below >= group->node_count ||
-                                         nodes[i].above >= group->node_count)
+    for (uint32_t i = 0; i < group->node_count; i++) {
+        int holds = is_leaf(&nodes[i])
+                        ? leaf_holds(wisdom, group, &nodes[i])
+                        : nodes[i].then > i && nodes[i].then < group->node_count &&
+                              nodes[i].otherwise > i && nodes[i].otherwise < group->node_count;
+        for (int f = 0; f < 3; f++)
+            holds = holds && nodes[i].factors[f] < (int32_t)dimensions;
+        if (!holds)
             return damaged(wisdom, message, "a decision tree does not hold");
+    }
     return 0;
 }
 
@@ -321,6 +341,7 @@ static void find_sections(struct evotile_wisdom *wisdom) {
     wisdom->entries = at[WISDOM_ENTRIES];
     wisdom->values = at[WISDOM_VALUES];
     wisdom->nodes = at[WISDOM_NODES];
+    wisdom->orders = at[WISDOM_ORDERS];
     wisdom->codes = at[WISDOM_CODES];
 }
 
@@ -1317,13 +1338,23 @@ static int admits(const struct evotile_wisdom_kernel *kernel, uint32_t entry, in
     return machine->runs && execute_before(kernel, machine, AT_ADMITTED, 0, shape, &used) == 0;
 }
 
-static uint32_t walk_tree(const struct evotile_wisdom_kernel *kernel, const int64_t *shape) {
+/* The leaf for a shape; NULL: there is no tree. */
+static const struct wisdom_node *walk_tree(const struct evotile_wisdom_kernel *kernel,
+                                           const int64_t *shape) {
     const struct wisdom_node *nodes = kernel->wisdom->nodes + kernel->group->first_node, *at = nodes;
     if (kernel->group->node_count == 0)
-        return UINT32_MAX;
-    while (at->dimension >= 0)
-        at = &nodes[shape[at->dimension] <= at->bound ? at->below : at->above];
-    return at->entry;
+        return NULL;
+    while (!is_leaf(at)) {
+        int64_t product = 1;
+        for (int f = 0; f < 3; f++)
+            if (at->factors[f] >= 0) {
+                const int64_t factor = shape[at->factors[f]];
+                if (__builtin_mul_overflow(product, factor, &product))
+                    product = (product < 0) != (factor < 0) ? INT64_MIN : INT64_MAX;
+            }
+        at = &nodes[product <= at->at_most ? at->then : at->otherwise];
+    }
+    return at;
 }
 
 /* The entry of the nearest shape that admits this one, and has verified it unless `unverified`. */
@@ -1361,11 +1392,13 @@ static int choose(struct evotile_wisdom_choice *choice, uint32_t entry, enum evo
 /* For a shape that no kernel was tuned for. */
 static int pick_between(struct evotile_wisdom_choice *choice, unsigned flags) {
     const struct evotile_wisdom_kernel *kernel = choice->kernel;
-    uint32_t entry = walk_tree(kernel, choice->shape);
-    if (entry != UINT32_MAX && is_verified(kernel, entry, choice->shape) &&
-        admits(kernel, entry, choice->shape))
-        return choose(choice, entry, EVOTILE_WISDOM_TREE);
-    entry = find_nearest(kernel, choice->shape, 0);
+    const struct wisdom_node *leaf = walk_tree(kernel, choice->shape);
+    for (uint32_t i = 0; leaf != NULL && i < leaf->order_count; i++) {
+        const uint32_t named = kernel->wisdom->orders[leaf->first_order + i];
+        if (is_verified(kernel, named, choice->shape) && admits(kernel, named, choice->shape))
+            return choose(choice, named, EVOTILE_WISDOM_TREE);
+    }
+    uint32_t entry = find_nearest(kernel, choice->shape, 0);
     if (entry != UINT32_MAX)
         return choose(choice, entry, EVOTILE_WISDOM_NEAREST);
     entry = find_nearest(kernel, choice->shape, 1);

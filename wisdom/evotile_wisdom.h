@@ -208,6 +208,7 @@ enum wisdom_section {
     WISDOM_VALUES,    /* int64_t: of each entry its shape, and the least and the most of every dimension
                          that its kernel verified */
     WISDOM_NODES,     /* struct wisdom_node, by group */
+    WISDOM_ORDERS,    /* uint32_t: of the leaves */
     WISDOM_CODES,     /* struct wisdom_code */
     WISDOM_SECTIONS
 };
@@ -250,13 +251,16 @@ struct wisdom_entry {
     uint32_t genome, driver, toolkit, conditions;
 };
 
-/* A node of a decision tree: a shape goes to `below` if its dimension is at most `bound`, else to
-   `above`, both of which follow the node in the group; a leaf has the entry, from the group's first.
- */
+/* A node of a decision tree: a shape goes to `then` if the product of the dimensions that `factors`
+   names is at most `at_most`, else to `otherwise`, both of which follow the node in the group. A
+   leaf, which has no factor, has an order of entries, from the group's first; the first that takes
+   the shape serves it. A product beyond the range of int64_t is the end of that range. */
 struct wisdom_node {
-    int64_t bound;
-    int32_t dimension; /* -1: a leaf */
-    uint32_t below, above, entry;
+    int64_t at_most;
+    int32_t factors[3]; /* dimensions; -1: none */
+    uint32_t then, otherwise;
+    uint32_t first_order, order_count;
+    uint32_t unused;
 };
 
 /* A launch program, and machine code if it is of a variant. */

@@ -254,16 +254,6 @@ static void add_names(struct assembler *assembler, const char *const *kernels, i
     header->kernel_count = (uint32_t)kernel_count;
 }
 
-static void digest_bytes(const void *bytes, size_t size, uint8_t digest[WISDOM_DIGEST_BYTES]) {
-    char text[DIGEST_TEXT_SIZE];
-    digest_print(bytes, size, text);
-    for (int i = 0; i < WISDOM_DIGEST_BYTES; i++) {
-        unsigned value;
-        sscanf(text + 2 * i, "%2x", &value);
-        digest[i] = (uint8_t)value;
-    }
-}
-
 int assembler_write(struct assembler *assembler, const char *const *kernels, int kernel_count,
                     const void *cubin, size_t cubin_bytes, struct strbuf *code,
                     struct error *error) {
