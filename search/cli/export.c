@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/export_code.h"
+#include "cli/export_dispatch.h"
 #include "cli/export_run.h"
 #include "cli/export_wheel.h"
 #include "run/space_export.h"
@@ -11,6 +12,7 @@
 #include "session/single_trial.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +22,14 @@ struct export_options {
     const char *out, *sign_key;
     bool force, unchecked, wheel, quiet;
     unsigned with; /* EXPORT_WITH_* */
+    struct dispatch_options dispatch;
 };
 
 /* One run. */
 struct export_context {
     const struct export_options *options;
     struct export_run run;
+    struct measured_dispatch *dispatch; /* NULL: no tree chooses the variants */
     struct template
         *held_out[SOLUTIONS_MAX]; /* by rival; NULL: not exported, or none was checked */
     struct genome default_genome;
@@ -137,6 +141,19 @@ static void fill_case(struct export_context *context, int c) {
         preset != NULL ? work * preset->warm.p50_us / to->outcome->warm.p50_us : 0;
 }
 
+/* The variants that a tree chooses among. */
+static void fill_units(struct export_context *context) {
+    const struct measured_dispatch *dispatch = context->dispatch;
+    context->variant_count = dispatch->unit_count;
+    for (int u = 0; u < dispatch->unit_count; u++)
+        context->variants[u] = (struct export_variant){
+            .template = export_run_template(&context->run, dispatch->units[u].goal),
+            .genome = dispatch->units[u].genome,
+            .case_index = dispatch->units[u].case_index};
+    for (int c = 0; c < context->run.config->case_count; c++)
+        context->cases[c] = (struct export_case){.variant = dispatch->case_units[c]};
+}
+
 static void fill_cases(struct export_context *context) {
     const struct export_run *run = &context->run;
     const struct genome *genomes[CASES_MAX];
@@ -145,8 +162,11 @@ static void fill_cases(struct export_context *context) {
         genomes[c] = &run->genomes[export_run_goal(run, c)];
         templates[c] = export_run_template(run, export_run_goal(run, c));
     }
-    context->variant_count = export_assign_variants(templates, genomes, run->config->case_count,
-                                                    context->variants, context->cases);
+    if (context->dispatch != NULL)
+        fill_units(context);
+    else
+        context->variant_count = export_assign_variants(templates, genomes, run->config->case_count,
+                                                        context->variants, context->cases);
     for (int c = 0; c < run->config->case_count; c++)
         fill_case(context, c);
 }
@@ -200,11 +220,15 @@ static int compile_default_genome(struct export_context *context, struct nvrtc *
 }
 
 /* What a variant's trial recorded. */
-static void describe_variant(struct export_context *context, struct export_variant *variant) {
+static void describe_variant(struct export_context *context, int v) {
     const struct export_run *run = &context->run;
-    const int goal = export_run_goal(run, variant->case_index);
-    const struct outcome *outcome = run->champions[goal]->outcome;
-    variant->key = &run->keys[goal];
+    struct export_variant *variant = &context->variants[v];
+    const struct dispatch_unit *unit =
+        context->dispatch != NULL ? &context->dispatch->units[v] : NULL;
+    const bool own = unit != NULL && unit->outcome != NULL; /* no case gets it */
+    const int goal = own ? unit->goal : export_run_goal(run, variant->case_index);
+    const struct outcome *outcome = own ? unit->outcome : run->champions[goal]->outcome;
+    variant->key = own ? &unit->key : &run->keys[goal];
     variant->resources = outcome->resources;
     variant->conditions = &outcome->conditions;
     variant->checks = outcome->checks[0] == '\0' ? "not checked as a champion (--unchecked)"
@@ -223,7 +247,7 @@ static int compile_variants(struct export_context *context, struct error *error)
         warn_about_compiler(context, nvrtc);
     }
     for (int v = 0; v < context->variant_count && result == 0; v++) {
-        describe_variant(context, &context->variants[v]);
+        describe_variant(context, v);
         result = compile_variant(context, nvrtc, v, error);
     }
     if (result == 0)
@@ -272,6 +296,7 @@ static int prepare_request(struct export_context *context, struct error *error) 
         .reference_count = context->reference_count,
         .variants = context->variants,
         .cases = context->cases,
+        .dispatch = context->dispatch != NULL ? &context->dispatch->exported : NULL,
         .predicted = outcome->predicted,
         .score_us = run->config->objective != OBJECTIVE_JOINT    ? 0
                     : run->config->minimise == MINIMISED_LATENCY ? outcome->score_us
@@ -343,8 +368,14 @@ static void free_context(struct export_context *context) {
         template_free(context->held_out[i]);
     nvrtc_image_release(&context->reference);
     nvrtc_image_release(&context->setup);
+    export_dispatch_free(context->dispatch);
     export_run_release(&context->run);
     free(context);
+}
+
+static int measure_dispatch(struct export_context *context, struct error *error) {
+    context->dispatch = export_dispatch_measure(&context->run, &context->options->dispatch, error);
+    return context->dispatch != NULL ? 0 : -1;
 }
 
 /* Reads a run, checks its champions and compiles them; NULL after an error. */
@@ -356,6 +387,7 @@ static struct export_context *read_context(const struct export_options *options,
     context->run = *from;
     context->run.folder = folder;
     if (export_run_read(&context->run, error) == 0 &&
+        (!options->dispatch.given || measure_dispatch(context, error) == 0) &&
         (options->unchecked || check_champions(context, error) == 0) &&
         prepare_request(context, error) == 0)
         return context;
@@ -378,8 +410,11 @@ static int export_runs(const struct export_options *options, const struct export
     if (status == 0)
         status = count == 1 ? export_write(requests[0], options->out, error)
                             : export_write_architectures(requests, count, options->out, error);
-    for (int i = 0; i < count && status == 0 && !options->quiet; i++)
+    for (int i = 0; i < count && status == 0 && !options->quiet; i++) {
         print_cases(contexts[i]);
+        if (contexts[i]->dispatch != NULL)
+            export_dispatch_print(contexts[i]->dispatch, &contexts[i]->run);
+    }
     if (status == 0 && !options->quiet)
         log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone%s",
                  options->out, options->out,
@@ -419,7 +454,7 @@ static int check_several(const struct export_run *run, int count, const char *fo
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct export_options export = {0};
+    struct export_options export = {.dispatch = {.within = NAN, .rounds = DISPATCH_ROUNDS}};
     struct export_run *of_run = xcalloc(1, sizeof *of_run);
     of_run->rank = REPLAY_CHAMPION;
     of_run->trial = -1;
@@ -437,6 +472,18 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("force", NULL, "replace an earlier export in that folder", &export.force),
         OPTION("unchecked", NULL, "export a kernel that has not passed the final checks",
                &export.unchecked),
+        OPTION("within", "PER_CENT",
+               "of a per_case run: time its kernels between the cases, too, and export the fewest "
+               "that are within so much of the fastest",
+               &export.dispatch.within),
+        OPTION("dispatch-cases", "N|FILE",
+               "with --within: draw so many shapes from the config's \"ranges\" (default 64), or a "
+               "file of shapes",
+               &export.dispatch.shapes),
+        OPTION("genomes", "N", "with --within: at most so many genomes, whatever the fraction",
+               &export.dispatch.most),
+        OPTION("rounds", "N", "with --within: trials of a kernel at a shape (default 2)",
+               &export.dispatch.rounds),
         OPTION("sign", "KEYFILE", "sign the manifest with this secret key of minisign",
                &export.sign_key),
         OPTION("with", "LIST", "for frameworks too: torch, jax or ctypes, with commas between them",
@@ -454,6 +501,12 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const int count = options_parse(verb, rows, argc, argv, 1, ARCHITECTURES_MAX);
     if (count < 0 || read_frameworks(frameworks, &export.with) < 0)
         goto done;
+    export.dispatch.given = !isnan(export.dispatch.within);
+    if (!export.dispatch.given && (export.dispatch.shapes != NULL || export.dispatch.most > 0)) {
+        fprintf(stderr,
+                "evotile: export: --dispatch-cases and --genomes go with --within PER_CENT\n");
+        goto done;
+    }
     if (export.wheel && export.with == 0)
         export.with = EXPORT_WITH_CTYPES;
     if (check_several(of_run, count, format) < 0)

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "config/evolve.h"
 #include "config/genes.h"
+#include "config/ranges.h"
 #include "config/solutions.h"
 #include "config/timing.h"
 
@@ -102,23 +103,6 @@ static int read_case_list(struct config *config, const struct json *list,
     return 0;
 }
 
-/* A held-out case must use a variant that is compiled for one of the cases. */
-static int check_held_out_variant(const struct config *config, const struct shape *shape,
-                                  const struct json *value, struct error *error) {
-    const struct template *shapes = config->shapes;
-    for (int c = 0; c < config->case_count; c++) {
-        bool same = true;
-        for (int d = 0; d < shapes->dimension_count; d++)
-            same = same && (!shapes->dimensions[d].specialised ||
-                            shape->values[d] == config->cases[c].values[d]);
-        if (same)
-            return 0;
-    }
-    return json_error(
-        value, error,
-        "has specialised dimensions that match no case, so no kernel is compiled for it");
-}
-
 static int read_cases(struct config *config, const struct json *root, struct error *error) {
     struct json list;
     if (config->shapes->dimension_count == 0 && !json_find(root, "cases", &list)) {
@@ -138,8 +122,10 @@ static int read_cases(struct config *config, const struct json *root, struct err
         return -1;
     for (int c = 0; c < config->held_out_count; c++) {
         struct json value = json_at(&list, c);
-        if (check_held_out_variant(config, &config->held_out[c], &value, error) < 0)
-            return -1;
+        if (!config_is_compiled(config, &config->held_out[c]))
+            return json_error(
+                &value, error,
+                "has specialised dimensions that match no case, so no kernel is compiled for it");
     }
     return 0;
 }
@@ -272,16 +258,17 @@ static int read_search(struct config *config, const struct json *object, struct 
                : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
 }
 
-static const char *const root_keys[] = {"about",  "template", "solutions", "objective", "minimise",
-                                        "cases",  "held_out", "genes",     "limits",    "budget",
-                                        "search", "timing",   "seed",      "device",    "baseline",
-                                        "evolve", NULL};
+static const char *const root_keys[] = {
+    "about",    "template", "solutions", "objective", "minimise", "cases",
+    "held_out", "ranges",   "genes",     "limits",    "budget",   "search",
+    "timing",   "seed",     "device",    "baseline",  "evolve",   NULL};
 
 static int read_sections(struct config *config, const struct json *root, struct error *error) {
     struct json value;
     int64_t seed;
     if (read_objective(config, root, error) < 0 || read_cases(config, root, error) < 0 ||
-        config_read_genes(config, root, error) < 0 || read_budget(config, root, error) < 0 ||
+        config_read_ranges(config, root, error) < 0 || config_read_genes(config, root, error) < 0 ||
+        read_budget(config, root, error) < 0 ||
         read_text(root, "device", config->device, sizeof config->device, error) < 0)
         return -1;
     if (json_find(root, "seed", &value)) {

@@ -38,6 +38,17 @@ struct evolve_settings {
     double timeout_s;  /* of an answer */
 };
 
+/* Which values of a dimension a caller may have: "ranges" (config/ranges.h). */
+enum { RANGE_VALUES_MAX = 64 };
+struct range {
+    bool given;
+    int value_count; /* 0: the other members count */
+    int64_t values[RANGE_VALUES_MAX];
+    int divides;                           /* the dimension whose divisors they are; -1: */
+    int64_t minimum, maximum, multiple_of; /* the limits are multiples */
+    bool logarithmic;                      /* drawn evenly on a logarithmic scale */
+};
+
 struct config {
     char *path, *text;     /* file name and text as read */
     char *template_folder; /* of the problem, if its solutions are apart */
@@ -54,8 +65,10 @@ struct config {
     bool weighted;             /* a case has a "weight" */
     int held_out_count;        /* cases on which only champions are verified */
     struct shape held_out[CASES_MAX];
-    int smem_limit_bytes; /* bytes a block: SMEM_DEFAULT_LIMIT */
-    bool limited_range;   /* genomes with a limited input range are valid: true */
+    bool has_ranges;
+    struct range ranges[DIMENSIONS_MAX]; /* by dimension; not given: its default */
+    int smem_limit_bytes;                /* bytes a block: SMEM_DEFAULT_LIMIT */
+    bool limited_range;                  /* genomes with a limited input range are valid: true */
     int restriction_count;
     struct gene_restriction restrictions[GENES_MAX];
     char device[1024]; /* auto, or a list of devices */

@@ -1,6 +1,6 @@
 /* Selects the shapes that an export's check.c verifies, and finds what was verified. */
 #include "base/memory.h"
-#include "export/internal.h"
+#include "export/dispatch.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,20 +86,43 @@ static bool same_specialised(const struct template *template, const struct shape
     return true;
 }
 
+/* Whether a variant of a solution with these probes supports one; plans its launches. */
+static bool plan_probe(const struct export *export, const struct probes *solutions, int variant,
+                       int probe, struct launch_plan *plan) {
+    const struct export_variant *exported = &export->request->variants[variant];
+    const struct template *probes = variant_probes(export, solutions, variant)->all;
+    return same_specialised(probes, &probes->cases[probe],
+                            &export->template->cases[exported->case_index]) &&
+           template_genome_is_valid(probes, exported->genome, probe) &&
+           template_launch_plan(probes, exported->genome, probe, plan, &(struct error){0}) == 0;
+}
+
+/* The variant that the tree gives a probe, or -1. */
+static int choose_by_tree(const struct export *export, const struct probes *solutions, int probe,
+                          struct launch_plan *plan) {
+    const struct tree *tree = export->request->dispatch->tree;
+    int64_t inputs[TREE_INPUTS_MAX];
+    export_tree_inputs(tree, export->template, &solutions[0].all->cases[probe], inputs);
+    const unsigned char *order = tree_order(tree, inputs);
+    for (int i = 0; i < tree->kernel_count; i++)
+        if (plan_probe(export, solutions, order[i], probe, plan))
+            return order[i];
+    return -1;
+}
+
 /* The variant that the launcher (launcher.c.in) will choose for a probe, or -1. */
 static int choose_variant(const struct export *export, const struct probes *solutions, int probe,
                           struct launch_plan *plan) {
     const struct export_request *request = export->request;
     int best = -1;
     double best_distance = INFINITY;
+    if (dispatch_is_exported(export))
+        return choose_by_tree(export, solutions, probe, plan);
     for (int c = 0; c < export->template->case_count; c++) {
         int variant = request->cases[c].variant;
         const struct template *probes = variant_probes(export, solutions, variant)->all;
         struct launch_plan planned;
-        if (!same_specialised(probes, &probes->cases[probe], &export->template->cases[c]) ||
-            !template_genome_is_valid(probes, request->variants[variant].genome, probe) ||
-            template_launch_plan(probes, request->variants[variant].genome, probe, &planned,
-                                 &(struct error){0}) < 0)
+        if (!plan_probe(export, solutions, variant, probe, &planned))
             continue;
         bool exact = memcmp(probes->cases[probe].values, export->template->cases[c].values,
                             (size_t)probes->dimension_count * sizeof(int64_t)) == 0;
@@ -335,8 +358,19 @@ static int add_cases(struct export *export, struct error *error) {
     return 0;
 }
 
+/* The shapes at which variants were timed, and verified before that. */
+static void add_timed_shapes(struct export *export) {
+    const struct export_dispatch *dispatch = export->request->dispatch;
+    const int count = export->request->variant_count;
+    for (int s = 0; dispatch != NULL && s < dispatch->shape_count; s++)
+        for (int v = 0; v < count; v++)
+            if (dispatch->us[s * count + v] > 0)
+                widen_range(export->template, &export->verified[v], &dispatch->shapes[s]);
+}
+
 /* What each variant's trial verified beside its cases. */
 static void add_verified_others(struct export *export, const struct probes *solutions) {
+    add_timed_shapes(export);
     for (int v = 0; v < export->request->variant_count; v++) {
         const struct template *probes = variant_probes(export, solutions, v)->own;
         if (probes != NULL)

@@ -18,7 +18,8 @@
  * champion has one variant per template variant. With `objective: per_case` each case has its own
  * genome, perhaps of another solution, and the launcher selects: the variant that was tuned for
  * exactly this shape, else, among the variants with the same specialised dimensions that admit the
- * shape, the one tuned for the case nearest in operations. The launcher's interface is that of the
+ * shape, the one tuned for the case nearest in operations; with `dispatch` the one that a decision
+ * tree names, which was fitted to times of all variants. The launcher's interface is that of the
  * problem: a variant's solution decides on workspaces, tensor maps and the compiler's options.
  *
  *     struct export_request request = {.template = templates[0], .setting = &setting,
@@ -44,6 +45,8 @@
 #define EVOTILE_EXPORT_EXPORT_H
 
 #include "base/strbuf.h"
+#include "dispatch/regret.h"
+#include "dispatch/tree.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
 #include "template/template.h"
@@ -74,6 +77,28 @@ struct export_case {
                                            separate timings */
 };
 
+/* The tree that chooses a variant, and what it was fitted to. */
+struct export_dispatch {
+    const struct tree *tree; /* its kernels are the variants */
+    double within;           /* fraction of the fastest time within which the genomes are */
+    int genomes, exported_genomes;
+    bool fewest;    /* fewer genomes are not enough */
+    bool predicted; /* the times are predictions */
+    int shape_count;
+    const struct shape *shapes;
+    const bool *fitted;                /* of a shape: the tree was fitted to it */
+    const double *us;                  /* [shape][variant]; NAN: it does not fit */
+    const double *least_us;            /* of a shape: the fastest of all genomes; NAN: none fits */
+    struct regret held_out, of_fitted; /* of the choices at shapes that fitted no tree, and at the
+                                          others */
+    int worst_shape;                   /* of held_out */
+    const char *ranges;                /* the config's "ranges", as JSON; NULL: none */
+};
+
+/* The inputs of a tree for a shape: the dimensions that its inputs name. */
+void export_tree_inputs(const struct tree *tree, const struct template *template,
+                        const struct shape *shape, int64_t inputs[TREE_INPUTS_MAX]);
+
 /* What else to write, for the frameworks that call the kernel (export_with). */
 enum {
     EXPORT_WITH_CTYPES = 1, /* NAME_ctypes.py: for any framework with DLPack, without a compiler */
@@ -93,13 +118,14 @@ struct export_request {
     int reference_count; /* of variants behind these, with the default genome: the reference of
                             REFERENCE_DEFAULT_GENOME, one for each template variant; else 0 */
     const struct export_variant *variants;
-    const struct export_case *cases; /* one per case of the template, in its order */
-    bool predicted;                  /* the latencies are predictions */
-    double score_us;                 /* as in struct outcome; 0: no score over all cases */
-    const char *baseline;            /* its name; NULL: none */
-    const char *replay;              /* the command that evaluates the folder again */
-    unsigned with;                   /* EXPORT_WITH_*, or 0 */
-    bool force;                      /* replace an existing export */
+    const struct export_case *cases;        /* one per case of the template, in its order */
+    const struct export_dispatch *dispatch; /* NULL: variants are chosen by operations */
+    bool predicted;                         /* the latencies are predictions */
+    double score_us;                        /* as in struct outcome; 0: no score over all cases */
+    const char *baseline;                   /* its name; NULL: none */
+    const char *replay;                     /* the command that evaluates the folder again */
+    unsigned with;                          /* EXPORT_WITH_*, or 0 */
+    bool force;                             /* replace an existing export */
     const char *sign_key; /* the file of a secret key, for manifest.json.minisig; NULL: the
                              export is not signed */
 };
@@ -149,6 +175,7 @@ struct manifest_variant {
     const char *header;         /* that of its macros; NULL: the source has them */
     const char *genome;         /* canonical text: genome_parse */
     const char *genome_mark;    /* 16 hexadecimal digits; NULL in exports of earlier versions */
+    struct json specialised;    /* an object of dimensions; its value is NULL without it */
     struct key key;
 };
 
@@ -156,11 +183,14 @@ struct manifest_case {
     struct json shape; /* an object of dimensions, for template_read_shape */
     int variant;
     double p10_us, p50_us, p90_us;
+    double operations;                          /* 0: unknown */
     double ratio_to_default, ratio_to_baseline; /* 0: unknown */
 };
 
 struct manifest {
     struct json_document document;
+    struct tree *tree;  /* that chooses the variant; owned. NULL: the nearest in operations */
+    struct json ranges; /* as in a config; its value is NULL without them */
     int format;
     const char *name, *template_name;
     struct hash template_hash;       /* of several solutions, of all of them */

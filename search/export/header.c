@@ -1,6 +1,6 @@
 /* NAME.h, the launcher's interface and manual: fills header.h.in. */
 #include "device/device.h"
-#include "export/internal.h"
+#include "export/dispatch.h"
 
 #include <string.h>
 
@@ -219,6 +219,7 @@ static void add_figures(const struct export *export, cJSON *values) {
     add_cases(export, values);
     add_ranges(export, values);
     add_checks(request, values);
+    dispatch_add_comment(export, values);
     struct strbuf persisting = {0};
     cJSON_AddBoolToObject(values, "any_persisting", persisting_tensors(export, &persisting));
     if (persisting.used > 0)

@@ -1,6 +1,7 @@
 /* NAME.c, the launcher: fills launcher.c.in. variant.c writes the functions of each variant. */
 #include "base/memory.h"
 #include "export/code.h"
+#include "export/dispatch.h"
 #include "export/variant.h"
 
 #include <string.h>
@@ -141,7 +142,12 @@ static int write_units(const struct export *export, bool reference, struct strbu
     cJSON_AddStringToObject(values, "no_map", "{{0}}"); /* in the file it would be a hole itself */
     embedded_add_text(values, "variants", &functions);
     add_in_range(export->template, values);
-    cJSON_AddBoolToObject(values, "several", count > 1);
+    const bool by_tree = !reference && dispatch_is_exported(export);
+    cJSON_AddBoolToObject(values, "by_tree", by_tree);
+    cJSON_AddBoolToObject(values, "several", count > 1 && !by_tree);
+    cJSON_AddBoolToObject(values, "one", count == 1);
+    if (by_tree)
+        dispatch_add_tree(export, values);
     cJSON *units = embedded_add_units(values, "units", first, count);
     if (!reference)
         add_ranges(export, units);

@@ -1,4 +1,5 @@
 /* Reads manifest.json. */
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "export/export.h"
 
@@ -11,7 +12,10 @@ static const char *const root_keys[] = {
     "format",   "name",  "template",        "replay",           "device",    "smem_limit",
     "baseline", "units", "cases",           "ratio_to_default", "predicted", "ratio_to_baseline",
     "score_us", "files", "ratio_estimated", "objective",        "judged",    "reference_units",
-    NULL};
+    "dispatch", NULL};
+static const char *const dispatch_keys[] = {
+    "within", "genomes", "exported_genomes", "fewest", "choice", "predicted",
+    "regret", "shapes",  "regret_fitted",    "ranges", NULL};
 /* The first one only if there is one solution. */
 static const char *const template_keys[] = {"solution", "name", "hash", NULL};
 static const char *const device_keys[] = {"name",
@@ -164,9 +168,42 @@ static int read_variant(const struct manifest *manifest, const struct json *valu
          need_file(value, "header", &variant->header, error) < 0) ||
         need_string(value, "genome", &variant->genome, error) < 0 ||
         (json_find(value, "genome_mark", &mark) &&
-         json_string(&mark, &variant->genome_mark, error) < 0))
+         json_string(&mark, &variant->genome_mark, error) < 0) ||
+        (json_find(value, "specialised", &variant->specialised) &&
+         json_is_object(&variant->specialised, error) < 0))
         return -1;
     return read_key(value, &variant->key, error);
+}
+
+/* A number beyond 2^53 is a string. */
+static int read_operations(const struct json *object, double *number, struct error *error) {
+    struct json value;
+    int64_t operations = 0;
+    if (json_find(object, "operations", &value) && json_integer(&value, &operations, error) < 0)
+        return -1;
+    *number = (double)operations;
+    return 0;
+}
+
+/* The tree, whose kernels are the variants. */
+static int read_dispatch(struct manifest *manifest, const struct json *root, struct error *error) {
+    struct json object, choice;
+    if (!json_find(root, "dispatch", &object))
+        return 0;
+    if (json_is_object(&object, error) < 0 || json_check_keys(&object, dispatch_keys, error) < 0 ||
+        json_require(&object, "choice", &choice, error) < 0)
+        return -1;
+    struct tree *tree = xmalloc(sizeof *tree);
+    if (tree_read(tree, &choice, error) < 0) {
+        free(tree);
+        return -1;
+    }
+    manifest->tree = tree;
+    json_find(&object, "ranges", &manifest->ranges);
+    return tree->kernel_count == manifest->variant_count
+               ? 0
+               : json_error(&choice, error, "chooses among %d kernels, and there are %d",
+                            tree->kernel_count, manifest->variant_count);
 }
 
 static int read_case(const struct json *value, int variant_count, struct manifest_case *to,
@@ -178,6 +215,7 @@ static int read_case(const struct json *value, int variant_count, struct manifes
         read_positive(value, "p10_us", true, &to->p10_us, error) < 0 ||
         read_positive(value, "p50_us", true, &to->p50_us, error) < 0 ||
         read_positive(value, "p90_us", true, &to->p90_us, error) < 0 ||
+        read_operations(value, &to->operations, error) < 0 ||
         read_positive(value, "ratio_to_default", false, &to->ratio_to_default, error) < 0 ||
         read_positive(value, "ratio_to_baseline", false, &to->ratio_to_baseline, error) < 0)
         return -1;
@@ -275,7 +313,7 @@ int manifest_read(struct manifest *manifest, const char *folder, struct error *e
     struct json root = json_root(&manifest->document);
     struct json files;
     if (read_header(manifest, &root, folder, error) == 0 &&
-        read_lists(manifest, &root, error) == 0 &&
+        read_lists(manifest, &root, error) == 0 && read_dispatch(manifest, &root, error) == 0 &&
         (!json_find(&root, "files", &files) || json_is_object(&files, error) == 0))
         return 0;
     manifest_release(manifest);
@@ -326,6 +364,9 @@ char *manifest_read_source(const struct manifest *manifest, const char *folder, 
 void manifest_release(struct manifest *manifest) {
     for (int i = 0; i < manifest->variant_count; i++)
         key_release(&manifest->variants[i].key);
+    if (manifest->tree != NULL)
+        tree_release(manifest->tree);
+    free(manifest->tree);
     json_release(&manifest->document);
     *manifest = (struct manifest){0};
 }

@@ -3,7 +3,7 @@
 #include "base/signature.h"
 #include "base/statistics.h"
 #include "device/device.h"
-#include "export/internal.h"
+#include "export/dispatch.h"
 
 #include <math.h>
 #include <string.h>
@@ -289,6 +289,7 @@ static int fill_manifest(const struct export *export, cJSON *root, struct error 
     cJSON *cases = cJSON_AddArrayToObject(root, "cases");
     for (int c = 0; c < template->case_count; c++)
         add_case(export, c, cases);
+    dispatch_add_manifest(export, root);
     return add_files(cJSON_AddObjectToObject(root, "files"), export->folder, "", error);
 }
 

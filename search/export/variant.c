@@ -1,6 +1,7 @@
 #include "export/variant.h"
 
 #include "export/code.h"
+#include "export/dispatch.h"
 
 #include <string.h>
 
@@ -219,8 +220,9 @@ static void add_functions(struct code_writer *writer) {
     add_heading(writer);
     add_fits(writer);
     add_admits(writer);
-    if ((is_reference(writer) ? request->reference_count : request->variant_count) > 1)
-        add_operations(writer);
+    if (is_reference(writer) ? request->reference_count > 1
+                             : request->variant_count > 1 && !dispatch_is_exported(writer->export))
+        add_operations(writer); /* by which the nearest case is found */
     if (has_parts(writer))
         add_workspace_parts(writer);
     add_run(writer);

@@ -1,0 +1,194 @@
+#include "session/case_times.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "config/change.h"
+#include "session/single_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A part of the shapes: as many as a config has cases. */
+struct part {
+    const struct case_times_request *request;
+    int first, count;
+    char folder[PATH_SIZE], path[PATH_SIZE]; /* of its config */
+    struct config *config;                   /* each shape is a case, with a goal a solution */
+    struct single_trial *single_trial;
+    double *log_sums; /* [shape of all][kernel]: of the rounds; NAN: it does not fit, or failed */
+    bool predicted;
+};
+
+/* ---- the config of a part ---- */
+
+static int write_config(struct part *part, struct error *error) {
+    const struct case_times_request *request = part->request;
+    const struct config *config = request->config;
+    const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
+    cJSON *changes = cJSON_CreateObject();
+    cJSON_AddStringToObject(changes, "objective", "per_case");
+    static const char *const removed[] = {"held_out", "ranges", "budget",
+                                          "evolve",   "genes",  "minimise"};
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        cJSON_AddNullToObject(changes, removed[i]);
+    cJSON *cases = cJSON_AddArrayToObject(changes, "cases");
+    for (int i = 0; i < part->count; i++)
+        cJSON_AddItemToArray(
+            cases, template_shape_json(config->shapes, &request->shapes[part->first + i]));
+    struct config *copy =
+        config_from_text(config->path, config->text, config->template_folder, error);
+    part->config = copy != NULL ? config_change(copy, changes, error) : NULL;
+    cJSON_Delete(changes);
+    if (part->config == NULL ||
+        path_join(part->folder, temporary, "evotile-shapes-XXXXXX", error) < 0)
+        return -1;
+    if (mkdtemp(part->folder) == NULL) {
+        part->folder[0] = '\0';
+        return error_set(error, "cannot make a folder in %s: set TMPDIR to one that can be written",
+                         temporary);
+    }
+    return path_join(part->path, part->folder, "config.json", error) < 0 ||
+                   path_write_file(part->path, part->config->text, strlen(part->config->text),
+                                   error) < 0
+               ? -1
+               : 0;
+}
+
+static void release_part(struct part *part) {
+    single_trial_free(part->single_trial);
+    config_free(part->config);
+    if (part->folder[0] != '\0')
+        path_remove_tree(part->folder, &(struct error){0});
+}
+
+/* ---- one shape ---- */
+
+static double *sum_of(const struct part *part, int shape, int kernel) {
+    return &part->log_sums[(part->first + shape) * part->request->kernel_count + kernel];
+}
+
+/* Sets the genome of the request, and what the caller adds. Returns 1; 0 if the kernel does not fit
+   the shape. */
+static int prepare(const struct part *part, int shape, int kernel, struct trial_request *trial,
+                   struct error *error) {
+    const struct case_times_request *request = part->request;
+    const struct timed_kernel *timed = &request->kernels[kernel];
+    const int goal = shape * config_rivals(part->config) + timed->solution;
+    const int index = part->first + shape;
+    *trial = (struct trial_request){.number = (int64_t)index * request->kernel_count + kernel,
+                                    .goal = goal,
+                                    .no_race = true,
+                                    .seed = request->seed + (uint64_t)index};
+    struct template *template =
+        config_load_template(part->config, goal, single_trial_device(part->single_trial), error);
+    if (template == NULL)
+        return -1;
+    int status = genome_parse(&trial->genome, template->space, timed->genome, error);
+    if (status == 0)
+        status = template_genome_is_valid(template, &trial->genome, 0);
+    template_free(template);
+    if (status == 1 && request->prepare != NULL)
+        status = request->prepare(request->context, kernel, index, trial, error);
+    return status;
+}
+
+static void warn_about(const struct part *part, int shape, int kernel,
+                       const struct outcome *outcome) {
+    char name[CASE_NAME_SIZE];
+    template_print_shape(part->config->shapes, &part->request->shapes[part->first + shape], name);
+    log_warn("%s: kernel %d (%.200s) is not used there: %s: %.200s", name, kernel + 1,
+             part->request->kernels[kernel].genome, verdict_name(outcome->verdict),
+             outcome->reason);
+}
+
+/* Runs one trial and adds its time to the sum. */
+static int time_kernel(struct part *part, int shape, int kernel, struct error *error) {
+    struct trial_request trial;
+    double *sum = sum_of(part, shape, kernel);
+    const int fits = prepare(part, shape, kernel, &trial, error);
+    if (fits <= 0) {
+        *sum = NAN;
+        trial_request_release(&trial);
+        return fits;
+    }
+    struct trial_result *result = xcalloc(1, sizeof *result);
+    const int status = single_trial_run(part->single_trial, &trial, result, error);
+    if (status == 0) {
+        const struct outcome *outcome = &result->outcome;
+        const double us =
+            outcome->verdict == VERDICT_OK && outcome->case_count == 1
+                ? outcome->cases[0].warm.p50_us /
+                      minimised_case_work(part->config->shapes->objective, &outcome->cases[0])
+                : NAN;
+        part->predicted = part->predicted || outcome->predicted;
+        *sum += us > 0 ? log(us) : NAN;
+        if (isnan(*sum))
+            warn_about(part, shape, kernel, outcome);
+        if (part->request->measured != NULL)
+            part->request->measured(part->request->context, kernel, part->first + shape, result);
+    }
+    trial_result_release(result);
+    free(result);
+    return status;
+}
+
+static int time_shape(struct part *part, int shape, int rounds, struct error *error) {
+    const int count = part->request->kernel_count;
+    for (int round = 0; round < rounds; round++)
+        for (int i = 0; i < count; i++) {
+            const int kernel = round % 2 == 0 ? i : count - 1 - i;
+            if (!isnan(*sum_of(part, shape, kernel)) && time_kernel(part, shape, kernel, error) < 0)
+                return -1;
+        }
+    return 0;
+}
+
+/* ---- all shapes ---- */
+
+static int time_part(struct part *part, struct error *error) {
+    if (write_config(part, error) < 0)
+        return -1;
+    part->single_trial =
+        single_trial_new(part->path, part->config->template_folder, part->request->device, error);
+    if (part->single_trial == NULL)
+        return -1;
+    const bool predicts = single_trial_device(part->single_trial)->predicts;
+    for (int i = 0; i < part->count; i++) {
+        if (time_shape(part, i, predicts ? 1 : part->request->rounds, error) < 0)
+            return -1;
+        log_info("%d of %d shapes timed", part->first + i + 1, part->request->shape_count);
+    }
+    return predicts ? 1 : part->request->rounds;
+}
+
+int case_times_measure(const struct case_times_request *request, double **us, bool *predicted,
+                       struct error *error) {
+    const int size = request->shape_count * request->kernel_count;
+    int most = GOALS_MAX / config_rivals(request->config), rounds = 1;
+    *us = xcalloc((size_t)size + 1, sizeof **us);
+    *predicted = false;
+    if (most > CASES_MAX)
+        most = CASES_MAX;
+    for (int first = 0; first < request->shape_count && rounds > 0; first += most) {
+        const int left = request->shape_count - first;
+        struct part *part = xmalloc(sizeof *part);
+        *part = (struct part){.request = request,
+                              .first = first,
+                              .count = left < most ? left : most,
+                              .log_sums = *us};
+        rounds = time_part(part, error);
+        *predicted = *predicted || part->predicted;
+        release_part(part);
+        free(part);
+    }
+    if (rounds < 0) {
+        free(*us);
+        *us = NULL;
+        return -1;
+    }
+    for (int i = 0; i < size; i++)
+        (*us)[i] = exp((*us)[i] / rounds);
+    return 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * case_times: the times of several kernels at many shapes, in one session on one device. Each shape
+ * is timed with all kernels before the next one; each kernel is verified at it, too. Rounds
+ * alternate between the order of the kernels and its reverse, so that a drift of the clocks over
+ * the rounds of a shape affects all kernels alike. A time is the geometric mean of the medians of
+ * its rounds.
+ *
+ *     struct case_times_request request = {.config = config, .device = "cuda:0", .rounds = 2, ...};
+ *     double *us;
+ *     if (case_times_measure(&request, &us, &predicted, &error) < 0)
+ *         ...;
+ *     struct kernel_times times = {request.kernel_count, request.shape_count, us};
+ *     free(us);
+ *
+ * A device that predicts gives predictions, of one round. A time is NAN where the genome is not
+ * valid for the shape, or its trial failed, which a warning names. Where genes change how much a
+ * call computes, it is divided by that.
+ */
+#ifndef EVOTILE_SESSION_CASE_TIMES_H
+#define EVOTILE_SESSION_CASE_TIMES_H
+
+#include "config/config.h"
+#include "evaluate/trial.h"
+
+struct timed_kernel {
+    int solution;       /* of the config's; 0 if the template has one */
+    const char *genome; /* canonical text */
+};
+
+struct case_times_request {
+    const struct config *config; /* whose template, limits and timing hold */
+    const char *device;          /* one device */
+    int rounds;                  /* at least 1 */
+    uint64_t seed;               /* of the inputs */
+    int kernel_count;
+    const struct timed_kernel *kernels;
+    int shape_count;
+    const struct shape *shapes;
+    /* NULL, or fills sources and cubins of the request for a kernel at a shape. Returns 1; 0 if
+       the kernel does not serve it, whatever its genome; or -1 with `error`. */
+    int (*prepare)(void *context, int kernel, int shape, struct trial_request *request,
+                   struct error *error);
+    /* NULL, or called with each trial, of any verdict. */
+    void (*measured)(void *context, int kernel, int shape, const struct trial_result *result);
+    void *context;
+};
+
+/* Sets `us`, [shape][kernel], which the caller frees after success. */
+int case_times_measure(const struct case_times_request *request, double **us, bool *predicted,
+                       struct error *error);
+
+#endif
