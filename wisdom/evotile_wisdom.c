@@ -172,13 +172,16 @@ static int check_codes(const struct evotile_wisdom *wisdom, struct evotile_wisdo
     uint64_t end = wisdom->header->index_bytes;
     for (uint64_t i = 0; i < count_of(wisdom, WISDOM_CODES); i++) {
         const struct wisdom_code *code = &wisdom->codes[i];
-        end = (end + 15) / 16 * 16;
+        for (; end % 16 != 0; end++)
+            if (end < wisdom->size && wisdom->bytes[end] != 0)
+                return damaged(wisdom, message, "something lies between its codes");
         if (code->offset != end || code->offset > wisdom->size ||
             code->bytes > wisdom->size - code->offset || code->bytes < sizeof(struct wisdom_program))
             return damaged(wisdom, message, "a code lies outside the file");
         const struct wisdom_program *program =
             (const struct wisdom_program *)(wisdom->bytes + code->offset);
         if (program->cubin_bytes > code->bytes - sizeof *program ||
+            program->cubin_padding > program->cubin_bytes ||
             (code->bytes - program->cubin_bytes) % 16 != 0)
             return damaged(wisdom, message, "machine code lies outside its code");
         end += code->bytes;
@@ -247,6 +250,8 @@ static int check_entries(const struct evotile_wisdom *wisdom, const struct wisdo
             program_of(wisdom, entries[i].code)->dimension_count != dimensions ||
             !is_text(wisdom, entries[i].genome) || !is_text(wisdom, entries[i].driver) ||
             !is_text(wisdom, entries[i].toolkit) || !is_text(wisdom, entries[i].conditions) ||
+            !is_text(wisdom, entries[i].solution) || !is_text(wisdom, entries[i].template_hash) ||
+            !is_text(wisdom, entries[i].options) ||
             !isfinite(entries[i].p50_us) || entries[i].p50_us < 0)
             return damaged(wisdom, message, "an entry does not hold");
         uint32_t d = 0;

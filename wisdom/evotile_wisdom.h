@@ -249,6 +249,9 @@ struct wisdom_entry {
     double low_us, high_us; /* an interval of the median */
     int64_t measured_at;    /* seconds since 1970; 0: not known */
     uint32_t genome, driver, toolkit, conditions;
+    /* What evotile verifies the entry again with: the hash of its solution's template, compiler
+       options; and the bytes of shared memory that its search allowed. */
+    uint32_t solution, template_hash, options, smem_limit;
 };
 
 /* A node of a decision tree: a shape goes to `then` if the product of the dimensions that `factors`
@@ -277,7 +280,8 @@ struct wisdom_code {
    from a multiple of 16, machine code. */
 struct wisdom_program {
     uint32_t dimension_count, tensor_count, scalar_count, kernel_count;
-    uint32_t slot_count, instruction_count, text_bytes, unused;
+    uint32_t slot_count, instruction_count, text_bytes;
+    uint32_t cubin_padding; /* zeros at the end of cubin_bytes */
     uint64_t cubin_bytes;
     uint8_t cubin_digest[WISDOM_DIGEST_BYTES];
     uint8_t roles[EVOTILE_WISDOM_TENSORS_MAX]; /* of the tensors: enum wisdom_role */

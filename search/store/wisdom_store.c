@@ -346,7 +346,7 @@ static const char *const select_figures = "SELECT id"
     FIGURE_COLUMNS(LIST_COLUMN) " FROM figures ";
 
 static double relative_interval(const struct wisdom_figure *figure) {
-    return (figure->high_us - figure->low_us) / figure->p50_us;
+    return figure->high_us > 0 ? (figure->high_us - figure->low_us) / figure->p50_us : INFINITY;
 }
 
 static bool is_better(const struct wisdom_figure *figure, const struct wisdom_figure *than) {

@@ -35,7 +35,8 @@ struct wisdom_figure {
     const char *genome, *architecture, *options; /* architecture: "sm_90a" */
     const char *checks, *conditions; /* what the trial passed; SM clock and power, or "" */
     int64_t smem_limit;
-    double p10_us, p50_us, p90_us, low_us, high_us; /* low, high: an interval of the median */
+    double p10_us, p50_us, p90_us;
+    double low_us, high_us; /* an interval of the median; both 0: not known */
     int64_t predicted, measured_at;                 /* measured_at: seconds since 1970; 0: not known */
     const void *values; /* int64_t: of each dimension its value, then the least, then the most that was
                            verified */

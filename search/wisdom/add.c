@@ -225,7 +225,6 @@ static void read_samples(const cJSON *of, struct wisdom_figure *figure) {
     int used = 0;
     const cJSON *sample;
     cJSON_ArrayForEach(sample, samples) if (cJSON_IsNumber(sample)) us[used++] = sample->valuedouble;
-    figure->low_us = figure->high_us = figure->p50_us;
     if (used > 0)
         statistics_median_interval(us, used, &figure->low_us, &figure->high_us);
     free(us);
@@ -243,25 +242,26 @@ static void read_conditions(const cJSON *unit, char *text, size_t size) {
                      : "");
 }
 
-static int put_figure(struct addition *it, int c, struct error *error) {
-    const struct manifest_case *of = &it->manifest.cases[c];
-    const struct manifest_variant *variant = &it->manifest.variants[of->variant];
-    const struct template *template = it->templates[of->variant];
-    const cJSON *unit = member(it, "units", of->variant);
+/* What a variant took at a shape. `of`: the case in the manifest, with its samples. */
+static int put_figure(struct addition *it, int v, const struct shape *at, const cJSON *of,
+                      const double us[3], struct error *error) {
+    const struct manifest_variant *variant = &it->manifest.variants[v];
+    const struct template *template = it->templates[v];
+    const cJSON *unit = member(it, "units", v);
     char name[CASE_NAME_SIZE], hash[HASH_TEXT_SIZE], conditions[160];
     int64_t values[3 * DIMENSIONS_MAX];
     enum wisdom_put outcome;
-    cJSON *object = template_shape_json(template, &it->shapes[c]);
+    cJSON *object = template_shape_json(template, at);
     char *shape = cJSON_PrintUnformatted(object);
-    template_print_shape(template, &it->shapes[c], name);
-    read_verified(template, text_of(unit, "verified"), &it->shapes[c], values);
+    template_print_shape(template, at, name);
+    read_verified(template, text_of(unit, "verified"), at, values);
     read_conditions(unit, conditions, sizeof conditions);
     struct wisdom_figure figure = {
         .template_name = template->name,
         .template_hash = hash_print(template->hash, hash),
         .device = it->device.name,
         .case_name = name,
-        .code = it->codes[of->variant],
+        .code = it->codes[v],
         .driver = variant->key.parts[KEY_DRIVER],
         .toolkit = variant->key.parts[KEY_NVRTC],
         .compute_capability = it->device.compute_capability,
@@ -274,9 +274,9 @@ static int put_figure(struct addition *it, int c, struct error *error) {
         .checks = text_of(unit, "checks"),
         .conditions = conditions,
         .smem_limit = it->manifest.smem_limit,
-        .p10_us = of->p10_us,
-        .p50_us = of->p50_us,
-        .p90_us = of->p90_us,
+        .p10_us = us[0],
+        .p50_us = us[1],
+        .p90_us = us[2],
         .predicted = it->manifest.predicted,
         .measured_at = it->written_at,
         .values = values,
@@ -284,7 +284,7 @@ static int put_figure(struct addition *it, int c, struct error *error) {
         .stale = "",
         .checked_driver = "",
     };
-    read_samples(member(it, "cases", c), &figure);
+    read_samples(of, &figure);
     const int status = wisdom_store_put(it->store, &figure, &outcome, error);
     it->counts->added += status == 0 && outcome == WISDOM_ADDED;
     it->counts->better += status == 0 && outcome == WISDOM_BETTER;
@@ -292,6 +292,47 @@ static int put_figure(struct addition *it, int c, struct error *error) {
     cJSON_free(shape);
     cJSON_Delete(object);
     return status;
+}
+
+/* Whether the shape is a case that the variant serves. */
+static bool is_case_of(const struct addition *it, const struct shape *shape, int variant) {
+    const size_t bytes = (size_t)it->templates[variant]->dimension_count * sizeof(int64_t);
+    for (int c = 0; c < it->manifest.case_count; c++)
+        if (it->manifest.cases[c].variant == variant &&
+            memcmp(it->shapes[c].values, shape->values, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* What every variant took at the shapes of a measured dispatcher (`export --within`): a row of times,
+   of which null is one of a variant that does not take the shape. A case has its own samples. */
+static int put_dispatch(struct addition *it, struct error *error) {
+    const struct json root = json_root(&it->manifest.document);
+    struct json dispatch, list, at;
+    if (!json_find(&root, "dispatch", &dispatch) || !json_find(&dispatch, "shapes", &list))
+        return 0;
+    for (int s = 0; s < json_count(&list); s++) {
+        const struct json row = json_at(&list, s);
+        const cJSON *times = cJSON_GetObjectItemCaseSensitive(row.value, "us");
+        struct shape shape;
+        if (json_require(&row, "shape", &at, error) < 0 ||
+            template_read_shape(it->templates[0], &at, NULL, &shape, error) < 0)
+            return -1;
+        for (int v = 0; v < it->manifest.variant_count && it->codes[v][0] != '\0'; v++) {
+            const cJSON *time = cJSON_GetArrayItem(times, v);
+            const double us = cJSON_IsNumber(time) && time->valuedouble > 0 ? time->valuedouble : 0;
+            if (us > 0 && !is_case_of(it, &shape, v) &&
+                put_figure(it, v, &shape, NULL, (const double[]){us, us, us}, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int put_case(struct addition *it, int c, struct error *error) {
+    const struct manifest_case *of = &it->manifest.cases[c];
+    const double us[] = {of->p10_us, of->p50_us, of->p90_us};
+    return put_figure(it, of->variant, &it->shapes[c], member(it, "cases", c), us, error);
 }
 
 int wisdom_add(struct wisdom_store *store, const char *folder, const struct wisdom_names *names,
@@ -315,7 +356,9 @@ int wisdom_add(struct wisdom_store *store, const char *folder, const struct wisd
         for (int v = 0; v < it->manifest.variant_count && status == 0; v++)
             status = put_code(it, v, error);
         for (int c = 0; c < it->manifest.case_count && status == 0; c++)
-            status = put_figure(it, c, error);
+            status = put_case(it, c, error);
+        if (status == 0)
+            status = put_dispatch(it, error);
         status = wisdom_store_end(store, status, error);
     }
     free_templates(it);

@@ -268,6 +268,7 @@ int assembler_write(struct assembler *assembler, const char *const *kernels, int
     header->instruction_count = (uint32_t)assembler->count;
     header->text_bytes = (uint32_t)assembler->text.used;
     header->cubin_bytes = (cubin_bytes + 15) / 16 * 16;
+    header->cubin_padding = (uint32_t)(header->cubin_bytes - cubin_bytes);
     struct strbuf machine = {0};
     strbuf_add(&machine, cubin != NULL ? cubin : "", cubin_bytes);
     pad(&machine, 0, 16);

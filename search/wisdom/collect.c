@@ -111,6 +111,10 @@ void wisdom_find_template(const struct wisdom_figure *figure, const char *templa
     template_free(template);
 }
 
+const char *wisdom_driver(const struct device_info *device) {
+    return device->driver[0] != '\0' ? device->driver : "none";
+}
+
 bool wisdom_is_outdated(const struct wisdom_figure *figure,
                         const struct wisdom_template_state *state, const struct device_info *device,
                         char *why, size_t size) {
@@ -122,13 +126,13 @@ bool wisdom_is_outdated(const struct wisdom_figure *figure,
         snprintf(why, size, "its template has changed");
         return true;
     }
-    if (device != NULL && strcmp(device->name, figure->device) == 0 &&
-        strcmp(device->driver, figure->driver) != 0) {
-        snprintf(why, size, "measured under driver %s, and this is %s", figure->driver,
-                 device->driver);
-        return true;
-    }
-    return false;
+    if (device == NULL || strcmp(device->name, figure->device) != 0)
+        return false;
+    const char *driver = wisdom_driver(device);
+    if (strcmp(driver, figure->driver) == 0 || strcmp(driver, figure->checked_driver) == 0)
+        return false;
+    snprintf(why, size, "measured under driver %s, and this is %s", figure->driver, driver);
+    return true;
 }
 
 static bool same_template(const struct wisdom_figure *a, const struct wisdom_figure *b) {

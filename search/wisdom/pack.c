@@ -161,7 +161,11 @@ static void add_entry(struct packer *it, const struct packed *packed) {
                                        .genome = add_text(it, of->genome),
                                        .driver = add_text(it, of->driver),
                                        .toolkit = add_text(it, of->toolkit),
-                                       .conditions = add_text(it, of->conditions)};
+                                       .conditions = add_text(it, of->conditions),
+                                       .solution = add_text(it, of->solution),
+                                       .template_hash = add_text(it, of->template_hash),
+                                       .options = add_text(it, of->options),
+                                       .smem_limit = (uint32_t)of->smem_limit};
     add_item(it, WISDOM_ENTRIES, &entry, sizeof entry);
     add_item(it, WISDOM_VALUES, of->values, (size_t)of->values_bytes);
     it->counts->added++;

@@ -52,8 +52,12 @@ struct wisdom_template_state {
 void wisdom_find_template(const struct wisdom_figure *figure, const char *templates,
                           struct wisdom_template_state *state);
 
+/* The driver of a device as figures have it: "none" without one. */
+const char *wisdom_driver(const struct device_info *device);
+
 /* Whether a figure no longer holds, and why: its template is gone or changed; or this host's device
-   is of its model and has another driver. `device` NULL: no driver is compared. */
+   is of its model and has another driver, under which gate has not checked it. `device` NULL: no
+   driver is compared. */
 bool wisdom_is_outdated(const struct wisdom_figure *figure,
                         const struct wisdom_template_state *state, const struct device_info *device,
                         char *why, size_t size);
@@ -68,5 +72,23 @@ int wisdom_collect(struct wisdom_store *store, const char *templates,
    templates whose interface changed since. */
 int wisdom_pack(struct wisdom_store *store, struct wisdom_counts *counts, struct strbuf *file,
                 struct error *error);
+
+/* ---- reading a file again ---- */
+
+/* A store, or a packed file: what gate reads. */
+struct wisdom_source {
+    struct wisdom_figures figures;
+    struct wisdom_store *store; /* NULL: of a file, */
+    char *file;                 /* whose bytes are here */
+};
+
+/* Whether the file is a store or a packed file: by its first bytes. */
+bool wisdom_is_source(const char *path);
+int wisdom_source_open(struct wisdom_source *source, const char *path, struct error *error);
+/* Also after a failure. */
+void wisdom_source_close(struct wisdom_source *source);
+/* The machine code of a figure, as it was compiled. The caller frees it. */
+void *wisdom_source_cubin(const struct wisdom_source *source, const struct wisdom_figure *figure,
+                          size_t *size, struct error *error);
 
 #endif

@@ -47,7 +47,7 @@ static inline struct wisdom_store *example_store(const char *name, enum store_mo
 static inline enum wisdom_put example_put(struct wisdom_store *store, const struct template *template,
                                           const struct genome *genome, int case_index, bool widest,
                                           struct wisdom_figure figure) {
-    static const char machine_code[] = "no machine code";
+    char machine_code[64]; /* the real one differs between architectures, too */
     struct error error = {0};
     struct strbuf code = {0}, interface = {0};
     char digest[DIGEST_TEXT_SIZE], hash[HASH_TEXT_SIZE], name[CASE_NAME_SIZE];
@@ -59,6 +59,8 @@ static inline enum wisdom_put example_put(struct wisdom_store *store, const stru
                                           .cubin = machine_code,
                                           .cubin_bytes = sizeof machine_code};
     enum wisdom_put outcome;
+    snprintf(machine_code, sizeof machine_code, "no machine code of %s",
+             figure.architecture != NULL ? figure.architecture : "sm_90");
     if (program_write(&source, &code, &error) < 0 ||
         program_write_template(template, &interface, &error) < 0)
         fail_msg("%s", error.text);
