@@ -25,6 +25,12 @@ struct wisdom_options {
     bool json;
 };
 
+static void say_counts(const char *source, const struct wisdom_counts *counts) {
+    log_info("%s: figures: %d added, %d replaced by better measured ones, %d left out because the "
+             "stored ones are better measured",
+             source, counts->added, counts->better, counts->kept);
+}
+
 /* ---- add ---- */
 
 /* The compiler of a kernel's names, which is opened when one is asked for. */
@@ -78,9 +84,7 @@ static int add(const struct wisdom_options *options, struct wisdom_store *store,
                          ? wisdom_add(store, sources[i], &names, &counts, error)
                          : add_run(store, sources[i], &names, &counts, error);
         if (status == 0)
-            log_info("%s: %d figures added, %d better than before, %d kept because the stored one is "
-                     "better measured",
-                     sources[i], counts.added, counts.better, counts.kept);
+            say_counts(sources[i], &counts);
     }
     nvrtc_close(nvrtc);
     (void)options;
@@ -94,9 +98,7 @@ static int merge(const struct wisdom_options *options, struct wisdom_store *stor
         struct wisdom_counts counts = {0};
         if (wisdom_merge(store, sources[i], &counts, error) < 0)
             return -1;
-        log_info("%s: %d figures added, %d better than before, %d kept because the stored one is "
-                 "better measured",
-                 sources[i], counts.added, counts.better, counts.kept);
+        say_counts(sources[i], &counts);
     }
     return 0;
 }
@@ -180,7 +182,7 @@ static int collect(const struct wisdom_options *options, struct wisdom_store *st
     if (device_describe(options->device != NULL ? options->device : "auto", &device, error) < 0 ||
         wisdom_collect(store, options->templates, &device, &counts, error) < 0)
         return -1;
-    log_info("%d figures removed", counts.removed);
+    log_info("figures removed: %d", counts.removed);
     return 0;
 }
 
@@ -214,7 +216,7 @@ static int pack(const struct wisdom_options *options, struct wisdom_store *store
             log_warn("%d figures are left out: the dimensions or tensors of their template changed "
                      "since; `evotile wisdom gc` removes them",
                      counts.left_out);
-        log_info("%s has %d entries in %zu bytes", options->out, counts.added, file.used);
+        log_info("%s: entries: %d, bytes: %zu", options->out, counts.added, file.used);
     }
     strbuf_release(&file);
     return status;

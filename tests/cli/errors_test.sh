@@ -68,4 +68,4 @@ perl -0777 -e '
     }
     print scalar(@errors), " errors\n";
     exit $bad;
-' "$excused" search/main.c search/{cli,session,run,analysis,simulate,config}/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout
+' "$excused" search/main.c search/{cli,session,run,analysis,simulate,config,wisdom}/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout

@@ -43,7 +43,7 @@ static inline struct wisdom_store *example_store(const char *name, enum store_mo
 }
 
 /* Puts a kernel's figure at one of the template's cases. The verified range is the case, unless
-   `widest`: then every shape. Returns what became of it. */
+   `widest`: then every shape. Returns what the store did. */
 static inline enum wisdom_put example_put(struct wisdom_store *store, const struct template *template,
                                           const struct genome *genome, int case_index, bool widest,
                                           struct wisdom_figure figure) {

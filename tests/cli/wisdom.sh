@@ -1,0 +1,62 @@
+# A store of champions: added from runs and exported kernels, merged, packed for libevotile_wisdom, gated, collected.
+. "$ROOT/tests/cli/tell"
+export EVOTILE_WISDOM=wisdom.db
+small c.json '"search": { "strategy": "random" }'
+"$EVOTILE" run c.json --trials 3 --out run >/dev/null 2>&1
+"$EVOTILE" export run --out frozen >/dev/null 2>&1
+sed 's/"COLS": 40/"COLS": 33/' c.json >d.json
+"$EVOTILE" run d.json --trials 3 --out other >/dev/null 2>&1
+
+tell wisdom list
+tell wisdom add run
+tell wisdom add frozen other --store other.db
+tell wisdom merge other.db
+"$EVOTILE" wisdom list --json | jq -c '.figures[] | [.template, .case, .device, .sm_count, .driver, .predicted, .p50_us > 0]'
+"$EVOTILE" wisdom list | sed 's/  *[0-9.]* predicted.*//'
+tell wisdom pack -o app.wisdom
+minisign -G -W -p key.pub -s key.key >/dev/null 2>&1
+tell wisdom pack --out=signed.wisdom --sign key.key
+minisign -V -q -p key.pub -m signed.wisdom && cmp app.wisdom signed.wisdom && echo 'signed, and the same file'
+
+echo 'gate'
+gated() { "$EVOTILE" gate "$@" 2>&1 | jq -rc '[.passed, .entries, .stale], (.rows[] | [.case, .stale])' 2>/dev/null; echo "status ${PIPESTATUS[0]}"; }
+gated app.wisdom --device emulated:sm_89
+gated wisdom.db --device emulated:sm_89
+tell gate signed.wisdom --verify-key nothing.pub
+cp signed.wisdom changed.wisdom && cp signed.wisdom.minisig changed.wisdom.minisig
+printf x | dd of=changed.wisdom bs=1 seek=900 conv=notrunc 2>/dev/null
+tell gate changed.wisdom --verify-key key.pub
+tell gate changed.wisdom --device emulated:sm_89
+tell gate app.wisdom --device emulated:sm_90
+tell gate app.wisdom --against run
+# A template that has changed makes its entries stale; they are packed no more, and gc removes them.
+mkdir -p mine && cp -r "$ROOT/templates/softmax_rows" "$ROOT/templates/lib" mine/ && echo '/* changed */' >>mine/softmax_rows/kernel.cu
+gated wisdom.db --device emulated:sm_89 --templates mine
+tell wisdom pack -o stale.wisdom
+tell wisdom gc --templates mine --device emulated:sm_89
+tell wisdom list
+
+echo 'refused'
+tell wisdom
+tell wisdom pak
+tell wisdom add
+tell wisdom list run
+tell wisdom pack
+tell wisdom add run --out x
+tell wisdom add run --sign key.key
+tell wisdom add nowhere
+tell wisdom merge nowhere.db
+cp frozen/kernel.cu kept.cu && echo '/* changed */' >>frozen/kernel.cu
+tell wisdom add frozen
+cp kept.cu frozen/kernel.cu
+jq 'del(.device.sm_count)' frozen/manifest.json >cut.json && cp cut.json frozen/manifest.json
+tell wisdom add frozen
+tell wisdom list --store run/run.db
+tell wisdom list --store c.json
+mkdir folder && ln -s other.db link.db && : >empty.db
+tell wisdom list --store folder
+tell wisdom list --store link.db
+tell wisdom list --store empty.db
+tell wisdom pack -o nowhere/app.wisdom --store other.db
+TMPDIR=nowhere tell wisdom add run
+HOME= XDG_DATA_HOME= EVOTILE_WISDOM= tell wisdom list
