@@ -27,6 +27,16 @@ cp signed.wisdom changed.wisdom && cp signed.wisdom.minisig changed.wisdom.minis
 printf x | dd of=changed.wisdom bs=1 seek=900 conv=notrunc 2>/dev/null
 tell gate changed.wisdom --verify-key key.pub
 tell gate changed.wisdom --device emulated:sm_89
+# The index is whole, and a code is not: that of the template comes first, and machine code last.
+flip() { python3 -c 'import struct, sys
+data = bytearray(open("app.wisdom", "rb").read())
+index = struct.unpack_from("<Q", data, 24)[0]
+data[int(sys.argv[1]) if sys.argv[1][0] == "-" else index + int(sys.argv[1])] ^= 1
+open("changed.wisdom", "wb").write(data)' "$1"; }
+flip 300
+tell gate changed.wisdom --device emulated:sm_89
+flip -40
+gated changed.wisdom --device emulated:sm_89
 tell gate app.wisdom --device emulated:sm_90
 tell gate app.wisdom --against run
 # A template that has changed makes its entries stale; they are packed no more, and gc removes them.
