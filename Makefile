@@ -187,7 +187,7 @@ $(BUILD)/tests/proposers/%_test: $(BUILD)/tests/proposers/%_test.o $(proposer_li
 # What it loads calls its stand-in for the CUDA runtime.
 $(patsubst %,$(BUILD)/tests/export/frozen_%_test,check default references): private LDFLAGS += -rdynamic
 # libevotile_wisdom finds their stand-in for the CUDA driver, as that of a program which links the driver.
-$(patsubst %,$(BUILD)/tests/wisdom/%_test,program pick): private LDFLAGS += -rdynamic
+$(patsubst %,$(BUILD)/tests/%,wisdom/program_test wisdom/pick_test fuzz/wisdom_fuzz): private LDFLAGS += -rdynamic
 
 # The verb with a judge of the tests in place of evaluation_judge.
 scripted_server := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/serve/scripted_server.c))

@@ -204,7 +204,9 @@ static int check_tables(const struct evotile_wisdom *wisdom,
                 EVOTILE_WISDOM_DIMENSIONS_MAX)
             return damaged(wisdom, message, "a template does not hold");
     for (uint64_t i = 0; i < count_of(wisdom, WISDOM_DEVICES); i++)
-        if (!is_text(wisdom, wisdom->devices[i].name) || wisdom->devices[i].sm_count < 1)
+        if (!is_text(wisdom, wisdom->devices[i].name) || wisdom->devices[i].sm_count < 1 ||
+            wisdom->devices[i].major < 1 || wisdom->devices[i].major > 999 ||
+            wisdom->devices[i].minor < 0 || wisdom->devices[i].minor > 9)
             return damaged(wisdom, message, "a device does not hold");
     return 0;
 }
@@ -1064,8 +1066,8 @@ static double device_distance(const struct evotile_wisdom *wisdom, const struct 
         runs = runs_on(&wisdom->codes[wisdom->entries[group->first_entry + i].code], device);
     if (!runs)
         return INFINITY;
-    const int here = 10 * device->major + device->minor, there = 10 * of.major + of.minor;
-    return 100.0 * abs(here - there) +
+    return 1000 * fabs((double)device->major - of.major) +
+           100 * fabs((double)device->minor - of.minor) +
            fabs(log2((double)(device->sm_count > 0 ? device->sm_count : 1) / of.sm_count)) +
            (strcmp(of.name, device->name) != 0 ? 0.001 : 0);
 }

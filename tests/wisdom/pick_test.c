@@ -381,7 +381,7 @@ static void lying_files_are_refused(void **state) {
     (void)state;
     read_good();
     char *file = xmalloc(size);
-    for (int lie = 0; lie < 22; lie++) {
+    for (int lie = 0; lie < 23; lie++) {
         memcpy(file, bytes, size);
         struct wisdom_header *header = (struct wisdom_header *)file;
         struct wisdom_group *group = section(file, WISDOM_GROUPS);
@@ -460,6 +460,9 @@ static void lying_files_are_refused(void **state) {
             break;
         case 21:
             header->index_bytes = 8;
+            break;
+        case 22:
+            ((struct wisdom_device *)section(file, WISDOM_DEVICES))->major = 1 << 30;
             break;
         }
         if (lie != 21)
