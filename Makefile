@@ -197,7 +197,7 @@ $(BUILD)/tests/serve/scripted_server: %: %.o $(library)
 
 $(BUILD)/tests/bench/%_bench: $(BUILD)/tests/bench/%_bench.o $(library)
 	@echo "  $@"
-	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) -lcmocka $(LDLIBS)
 
 # Fuzz targets: with libFuzzer in build/fuzz, else with a small driver that mutates the seeds.
 fuzz_driver := $(if $(filter 1,$(FUZZ)),,$(BUILD)/tests/fuzz/driver.o)
@@ -303,6 +303,7 @@ bench-watch: bench_watch ## how soon `watch` shows a run of 200,000 trials, and 
 bench-emulated: bench_emulated ## how fast the emulated device runs attention here: ms a genome, instructions a second
 bench-reference: $(BUILD)/tests/bench/reference_bench ## how long the reference and the plain kernel of CONFIG (configs/attention_h200.json) take on DEVICE (auto), and the plain kernel's error
 	@$< $(or $(CONFIG),configs/attention_h200.json) $(or $(DEVICE),auto)
+bench-wisdom: bench_wisdom ## how fast a wisdom file of 10,000 entries is loaded here, and a kernel picked from it
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,map,full,insight,free,random
@@ -400,5 +401,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-wisdom bench-queue bench-serve bench-candidates demo bundle \
         install clean help FORCE

@@ -35,6 +35,16 @@ refuse(struct evotile_wisdom_message *message, int status, const char *format, .
 
 static uint64_t rotate(uint64_t word, int bits) { return word >> bits | word << (64 - bits); }
 
+#define MIX(a, b, c, d, x, y)                                                                        \
+    v[a] += v[b] + words[x];                                                                         \
+    v[d] = rotate(v[d] ^ v[a], 32);                                                                  \
+    v[c] += v[d];                                                                                    \
+    v[b] = rotate(v[b] ^ v[c], 24);                                                                  \
+    v[a] += v[b] + words[y];                                                                         \
+    v[d] = rotate(v[d] ^ v[a], 16);                                                                  \
+    v[c] += v[d];                                                                                    \
+    v[b] = rotate(v[b] ^ v[c], 63);
+
 static void mix_block(uint64_t state[8], const uint8_t block[128], uint64_t hashed, int last) {
     static const uint64_t start[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
                                       0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
@@ -50,28 +60,23 @@ static void mix_block(uint64_t state[8], const uint8_t block[128], uint64_t hash
         {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
         {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
         {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
-    static const uint8_t lanes[8][4] = {{0, 4, 8, 12}, {1, 5, 9, 13}, {2, 6, 10, 14}, {3, 7, 11, 15},
-                                        {0, 5, 10, 15}, {1, 6, 11, 12}, {2, 7, 8, 13}, {3, 4, 9, 14}};
     uint64_t v[16], words[16];
     memcpy(words, block, sizeof words);
     memcpy(v, state, 64);
     memcpy(v + 8, start, 64);
     v[12] ^= hashed;
     v[14] ^= last ? ~UINT64_C(0) : 0;
-    for (int round = 0; round < 12; round++)
-#pragma GCC unroll 8
-        for (int i = 0; i < 8; i++) {
-            const uint8_t *lane = lanes[i], *of = order[round % 10];
-            uint64_t *a = &v[lane[0]], *b = &v[lane[1]], *c = &v[lane[2]], *d = &v[lane[3]];
-            *a += *b + words[of[2 * i]];
-            *d = rotate(*d ^ *a, 32);
-            *c += *d;
-            *b = rotate(*b ^ *c, 24);
-            *a += *b + words[of[2 * i + 1]];
-            *d = rotate(*d ^ *a, 16);
-            *c += *d;
-            *b = rotate(*b ^ *c, 63);
-        }
+    for (int round = 0; round < 12; round++) {
+        const uint8_t *at = order[round % 10];
+        MIX(0, 4, 8, 12, at[0], at[1])
+        MIX(1, 5, 9, 13, at[2], at[3])
+        MIX(2, 6, 10, 14, at[4], at[5])
+        MIX(3, 7, 11, 15, at[6], at[7])
+        MIX(0, 5, 10, 15, at[8], at[9])
+        MIX(1, 6, 11, 12, at[10], at[11])
+        MIX(2, 7, 8, 13, at[12], at[13])
+        MIX(3, 4, 9, 14, at[14], at[15])
+    }
     for (int i = 0; i < 8; i++)
         state[i] ^= v[i] ^ v[i + 8];
 }

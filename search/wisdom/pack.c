@@ -233,15 +233,15 @@ static int find_kernel(const struct matrix *matrix, int code) {
     return -1;
 }
 
-/* The kernels are those of the entries: each is the best of some shape. Returns false if one is the
-   best of all, so that there is nothing to decide, or if they are too many for a tree. */
+/* The kernels are those of the entries: each is the best of some shape. A tree has room for so many,
+   of which those come first that are the best of the first shapes; more are served at their own
+   shapes alone. Returns whether there is something to decide. */
 static bool find_kernels(const struct packed *figures, int count, struct matrix *matrix) {
     for (int i = 0; i < count; i++) {
         if (i > 0 && compare_shapes(&figures[i - 1], &figures[i]) == 0)
             continue;
-        if (find_kernel(matrix, figures[i].code) < 0) {
-            if (matrix->kernel_count == DISPATCH_KERNELS_MAX)
-                return false;
+        if (find_kernel(matrix, figures[i].code) < 0 &&
+            matrix->kernel_count < DISPATCH_KERNELS_MAX) {
             matrix->codes[matrix->kernel_count] = figures[i].code;
             matrix->entries[matrix->kernel_count++] = (uint32_t)matrix->case_count;
         }
