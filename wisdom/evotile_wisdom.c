@@ -1,6 +1,7 @@
-/* libevotile_wisdom: see evotile_wisdom.h. One file, so that a program can take it into its own build:
- *     cc -std=gnu11 -I/usr/local/cuda/include -c evotile_wisdom.c        then link with -ldl -lm
- * In this order: BLAKE2b, the file, devices, programs and their check, picking, the driver, launching. */
+/* libevotile_wisdom: see evotile_wisdom.h. One file, so that a program can take it into its own
+ * build: cc -std=gnu11 -I/usr/local/cuda/include -c evotile_wisdom.c        then link with -ldl -lm
+ * In this order: BLAKE2b, the file, devices, programs and their check, picking, the driver,
+ * launching. */
 #define _GNU_SOURCE
 #define EVOTILE_WISDOM_FORMAT
 #include "evotile_wisdom.h"
@@ -20,9 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-
-__attribute__((format(printf, 3, 4))) static int
-refuse(struct evotile_wisdom_message *message, int status, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static int refuse(struct evotile_wisdom_message *message,
+                                                        int status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (message != NULL)
@@ -33,33 +33,34 @@ refuse(struct evotile_wisdom_message *message, int status, const char *format, .
 
 /* ---- BLAKE2b of 256 bits (RFC 7693) ---- */
 
-static uint64_t rotate(uint64_t word, int bits) { return word >> bits | word << (64 - bits); }
+static uint64_t rotate(uint64_t word, int bits) {
+    return word >> bits | word << (64 - bits);
+}
 
-#define MIX(a, b, c, d, x, y)                                                                        \
-    v[a] += v[b] + words[x];                                                                         \
-    v[d] = rotate(v[d] ^ v[a], 32);                                                                  \
-    v[c] += v[d];                                                                                    \
-    v[b] = rotate(v[b] ^ v[c], 24);                                                                  \
-    v[a] += v[b] + words[y];                                                                         \
-    v[d] = rotate(v[d] ^ v[a], 16);                                                                  \
-    v[c] += v[d];                                                                                    \
+#define MIX(a, b, c, d, x, y)                                                                      \
+    v[a] += v[b] + words[x];                                                                       \
+    v[d] = rotate(v[d] ^ v[a], 32);                                                                \
+    v[c] += v[d];                                                                                  \
+    v[b] = rotate(v[b] ^ v[c], 24);                                                                \
+    v[a] += v[b] + words[y];                                                                       \
+    v[d] = rotate(v[d] ^ v[a], 16);                                                                \
+    v[c] += v[d];                                                                                  \
     v[b] = rotate(v[b] ^ v[c], 63);
 
 static void mix_block(uint64_t state[8], const uint8_t block[128], uint64_t hashed, int last) {
     static const uint64_t start[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
                                       0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
                                       0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
-    static const uint8_t order[10][16] = {
-        {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
-        {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
-        {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
-        {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
-        {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
-        {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
-        {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
-        {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
-        {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
-        {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
+    static const uint8_t order[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                          {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+                                          {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
+                                          {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+                                          {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
+                                          {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+                                          {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
+                                          {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+                                          {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
+                                          {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
     uint64_t v[16], words[16];
     memcpy(words, block, sizeof words);
     memcpy(v, state, 64);
@@ -84,9 +85,14 @@ static void mix_block(uint64_t state[8], const uint8_t block[128], uint64_t hash
 /* Of `head`, whose size is a multiple of 128 bytes or which is all, and of `tail`. */
 static void digest(const uint8_t *head, size_t head_bytes, const uint8_t *tail, size_t tail_bytes,
                    uint8_t out[WISDOM_DIGEST_BYTES]) {
-    uint64_t state[8] = {0x6a09e667f3bcc908 ^ 0x01010020, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
-                         0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
-                         0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+    uint64_t state[8] = {0x6a09e667f3bcc908 ^ 0x01010020,
+                         0xbb67ae8584caa73b,
+                         0x3c6ef372fe94f82b,
+                         0xa54ff53a5f1d36f1,
+                         0x510e527fade682d1,
+                         0x9b05688c2b3e6c1f,
+                         0x1f83d9abfb41bd6b,
+                         0x5be0cd19137e2179};
     uint64_t hashed = 0;
     uint8_t block[128];
     for (int part = 0; part < 2; part++) {
@@ -173,7 +179,8 @@ static int is_text(const struct evotile_wisdom *wisdom, uint32_t offset) {
 }
 
 /* Codes follow the index in their order, without overlap. */
-static int check_codes(const struct evotile_wisdom *wisdom, struct evotile_wisdom_message *message) {
+static int check_codes(const struct evotile_wisdom *wisdom,
+                       struct evotile_wisdom_message *message) {
     uint64_t end = wisdom->header->index_bytes;
     for (uint64_t i = 0; i < count_of(wisdom, WISDOM_CODES); i++) {
         const struct wisdom_code *code = &wisdom->codes[i];
@@ -181,7 +188,8 @@ static int check_codes(const struct evotile_wisdom *wisdom, struct evotile_wisdo
             if (end < wisdom->size && wisdom->bytes[end] != 0)
                 return damaged(wisdom, message, "something lies between its codes");
         if (code->offset != end || code->offset > wisdom->size ||
-            code->bytes > wisdom->size - code->offset || code->bytes < sizeof(struct wisdom_program))
+            code->bytes > wisdom->size - code->offset ||
+            code->bytes < sizeof(struct wisdom_program))
             return damaged(wisdom, message, "a code lies outside the file");
         const struct wisdom_program *program =
             (const struct wisdom_program *)(wisdom->bytes + code->offset);
@@ -258,8 +266,8 @@ static int check_entries(const struct evotile_wisdom *wisdom, const struct wisdo
             !is_text(wisdom, entries[i].genome) || !is_text(wisdom, entries[i].driver) ||
             !is_text(wisdom, entries[i].toolkit) || !is_text(wisdom, entries[i].conditions) ||
             !is_text(wisdom, entries[i].solution) || !is_text(wisdom, entries[i].template_hash) ||
-            !is_text(wisdom, entries[i].options) ||
-            !isfinite(entries[i].p50_us) || entries[i].p50_us < 0)
+            !is_text(wisdom, entries[i].options) || !isfinite(entries[i].p50_us) ||
+            entries[i].p50_us < 0)
             return damaged(wisdom, message, "an entry does not hold");
         uint32_t d = 0;
         while (i > 0 && d < dimensions && shape[d] == (shape - 3 * dimensions)[d])
@@ -304,7 +312,8 @@ static int check_header(const struct evotile_wisdom *wisdom,
     if (wisdom->size < sizeof header->magic ||
         memcmp(header->magic, EVOTILE_WISDOM_MAGIC, sizeof header->magic) != 0)
         return refuse(message, EVOTILE_WISDOM_BAD_FILE,
-                      "%s is no wisdom file: give one that `evotile wisdom pack` wrote", wisdom->path);
+                      "%s is no wisdom file: give one that `evotile wisdom pack` wrote",
+                      wisdom->path);
     if (wisdom->size < sizeof *header)
         return damaged(wisdom, message, "it was cut short");
     if (header->byte_order != WISDOM_BYTE_ORDER)
@@ -384,8 +393,8 @@ static int map_file(struct evotile_wisdom *wisdom, const char *path,
                       wisdom->path, kind);
     }
     wisdom->size = (size_t)status.st_size;
-    void *bytes = wisdom->size > 0 ? mmap(NULL, wisdom->size, PROT_READ, MAP_PRIVATE, file, 0)
-                                   : MAP_FAILED;
+    void *bytes =
+        wisdom->size > 0 ? mmap(NULL, wisdom->size, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     close(file);
     if (bytes == MAP_FAILED)
         return refuse(message, EVOTILE_WISDOM_BAD_FILE,
@@ -442,8 +451,8 @@ struct evotile_wisdom_kernel {
     struct machine *machines;
     uint32_t machine_count, *machine_of; /* by entry */
     uint32_t dimension_count, *table, table_mask;
-    double *logarithms; /* of the entries' shapes */
-    int all_dimensions; /* the caller names each */
+    double *logarithms;                                /* of the entries' shapes */
+    int all_dimensions;                                /* the caller names each */
     int dimension_from[EVOTILE_WISDOM_DIMENSIONS_MAX]; /* its place in the caller's list, or -1 */
     int tensor_from[EVOTILE_WISDOM_TENSORS_MAX], scalar_from[WISDOM_SCALARS_MAX];
     struct evotile_wisdom_device tuned_on;
@@ -577,8 +586,8 @@ static int names_exist(const struct machine *machine, const struct wisdom_instru
 struct walk {
     int depth, arguments, reached;
     uint8_t phase;
-    int32_t furthest;        /* target of the jumps so far */
-    int32_t rounds;          /* the WISDOM_ROUNDS that is open, or -1 */
+    int32_t furthest; /* target of the jumps so far */
+    int32_t rounds;   /* the WISDOM_ROUNDS that is open, or -1 */
     int rounds_depth, rounds_arguments;
     int16_t *depths, *counts; /* at the targets of jumps; -1: of none yet */
 };
@@ -648,8 +657,8 @@ static int walk_one(struct walk *walk, const struct machine *machine, int32_t pc
     return 1;
 }
 
-/* Whether the program ends, and reads and writes only its own slots, stack and arguments. It has all
-   phases, or, of a template, the first one alone. */
+/* Whether the program ends, and reads and writes only its own slots, stack and arguments. It has
+   all phases, or, of a template, the first one alone. */
 static int program_holds(const struct machine *machine, int of_template) {
     const int32_t count = (int32_t)machine->program->instruction_count;
     struct walk walk = {.reached = 1, .phase = 1, .rounds = -1, .furthest = -1};
@@ -678,11 +687,13 @@ static int program_holds(const struct machine *machine, int of_template) {
     return pc == count && !walk.reached && walk.phase == (of_template ? 1 : 4);
 }
 
-static uint64_t padded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+static uint64_t padded(uint64_t bytes, uint64_t to) {
+    return (bytes + to - 1) / to * to;
+}
 
 /* Finds the parts of a code and checks them. Returns 1, or 0: it does not hold. */
-static int read_machine(struct machine *machine, const struct evotile_wisdom *wisdom, uint32_t index,
-                        int of_template) {
+static int read_machine(struct machine *machine, const struct evotile_wisdom *wisdom,
+                        uint32_t index, int of_template) {
     const struct wisdom_code *code = &wisdom->codes[index];
     const struct wisdom_program *program = program_of(wisdom, index);
     const uint64_t size = code->bytes - program->cubin_bytes;
@@ -695,8 +706,8 @@ static int read_machine(struct machine *machine, const struct evotile_wisdom *wi
         program->slot_count > WISDOM_SLOTS_MAX || program->slot_count < program->dimension_count ||
         program->instruction_count == 0 || program->instruction_count > INT16_MAX)
         return 0;
-    const uint64_t names = program->dimension_count + program->tensor_count + program->scalar_count +
-                           program->kernel_count;
+    const uint64_t names = program->dimension_count + program->tensor_count +
+                           program->scalar_count + program->kernel_count;
     const uint64_t instructions = padded(sizeof *program + names * sizeof(uint32_t), 8);
     const uint64_t text =
         instructions + program->instruction_count * sizeof(struct wisdom_instruction);
@@ -767,7 +778,7 @@ static void *address_of(const struct run *run, int tensor) {
 static const int64_t *strides_of(const struct run *run, int tensor) {
     const int from = run->kernel->tensor_from[tensor];
     return run->call != NULL && run->call->strides != NULL && from >= 0 ? run->call->strides[from]
-                                                                       : NULL;
+                                                                        : NULL;
 }
 
 static int check_address(const struct run *run, int tensor, int32_t alignment) {
@@ -802,7 +813,7 @@ static int check_workspace(const struct run *run) {
     if (run->call->workspace == NULL || run->call->workspace_bytes < run->used)
         return EVOTILE_WISDOM_NO_ARGUMENT;
     return (uintptr_t)run->call->workspace % WISDOM_PARTS_ALIGNMENT != 0 ? EVOTILE_WISDOM_MISALIGNED
-                                                                        : 0;
+                                                                         : 0;
 }
 
 static int fitting_product(const int64_t *extents, int count, int64_t *product) {
@@ -917,7 +928,8 @@ static int act(struct run *run, const struct wisdom_instruction *it, int64_t *to
         return top[-1] != 0 ? 0 : EVOTILE_WISDOM_NO_KERNEL;
     case WISDOM_REAL_RANGE: {
         const float value = real_of(run->slots[it->b]);
-        return value >= real_of(top[-2]) && value <= real_of(top[-1]) ? 0 : EVOTILE_WISDOM_NO_KERNEL;
+        return value >= real_of(top[-2]) && value <= real_of(top[-1]) ? 0
+                                                                      : EVOTILE_WISDOM_NO_KERNEL;
     }
     case WISDOM_PART:
         return take_part(run, it->a, top[-1]);
@@ -1095,9 +1107,10 @@ static int find_group(struct evotile_wisdom_kernel *kernel, const char *name,
         }
     }
     if (!known)
-        return refuse(message, EVOTILE_WISDOM_NO_TEMPLATE,
-                      "%s has no kernels of %s: tune it, `evotile wisdom add` the run, and pack again",
-                      wisdom->path, name);
+        return refuse(
+            message, EVOTILE_WISDOM_NO_TEMPLATE,
+            "%s has no kernels of %s: tune it, `evotile wisdom add` the run, and pack again",
+            wisdom->path, name);
     if (kernel->group == NULL)
         return refuse(message, EVOTILE_WISDOM_NO_DEVICE,
                       "%s has no kernel of %s that runs on %s (sm_%d%d): tune it there, `evotile "
@@ -1112,8 +1125,8 @@ static int find_group(struct evotile_wisdom_kernel *kernel, const char *name,
     return 0;
 }
 
-/* Fills where each of the template's names is in the caller's list. A name that the template has not
-   is an error that lists those that it has. */
+/* Fills where each of the template's names is in the caller's list. A name that the template has
+   not is an error that lists those that it has. */
 static int match_names(struct evotile_wisdom_kernel *kernel, const char *what,
                        const char *const *given, uint32_t first, uint32_t count, int *from,
                        struct evotile_wisdom_message *message) {
@@ -1158,8 +1171,8 @@ static int match_all(struct evotile_wisdom_kernel *kernel, const struct evotile_
         i += it->op == WISDOM_PUSH_WIDE;
         if (it->op == WISDOM_DEFAULT && it->a == 1 && kernel->dimension_from[it->b] < 0)
             status = refuse(message, EVOTILE_WISDOM_NO_TEMPLATE,
-                            "%s needs the dimension %s, which has no default: name it", kernel->name,
-                            name_at(&kernel->defaults, it->b));
+                            "%s needs the dimension %s, which has no default: name it",
+                            kernel->name, name_at(&kernel->defaults, it->b));
     }
     return status;
 }
@@ -1212,7 +1225,8 @@ static int read_machines(struct evotile_wisdom_kernel *kernel,
                 break;
             }
             machine->runs = runs_on(&wisdom->codes[code], device);
-            machine->kernels = calloc(machine->program->kernel_count + 1u, sizeof *machine->kernels);
+            machine->kernels =
+                calloc(machine->program->kernel_count + 1u, sizeof *machine->kernels);
             machine_of_code[code] = kernel->machine_count++;
             if (machine->kernels == NULL)
                 status = refuse(message, EVOTILE_WISDOM_NO_MEMORY, "out of memory");
@@ -1272,9 +1286,8 @@ int evotile_wisdom_open(struct evotile_wisdom_kernel **kernel, const struct evot
     pthread_mutex_init(&opened->loading, NULL);
     snprintf(opened->name, sizeof opened->name, "%s", names->template_name);
     int status = find_group(opened, names->template_name, device, message);
-    if (status == 0 &&
-        !read_machine(&opened->defaults, wisdom,
-                      wisdom->templates[opened->group->template_index].code, 1))
+    if (status == 0 && !read_machine(&opened->defaults, wisdom,
+                                     wisdom->templates[opened->group->template_index].code, 1))
         status = damaged(wisdom, message, "a template's program does not hold");
     if (status == 0) {
         opened->dimension_count = opened->defaults.program->dimension_count;
@@ -1353,7 +1366,8 @@ static int admits(const struct evotile_wisdom_kernel *kernel, uint32_t entry, in
 /* The leaf for a shape; NULL: there is no tree. */
 static const struct wisdom_node *walk_tree(const struct evotile_wisdom_kernel *kernel,
                                            const int64_t *shape) {
-    const struct wisdom_node *nodes = kernel->wisdom->nodes + kernel->group->first_node, *at = nodes;
+    const struct wisdom_node *nodes = kernel->wisdom->nodes + kernel->group->first_node,
+                             *at = nodes;
     if (kernel->group->node_count == 0)
         return NULL;
     while (!is_leaf(at)) {
@@ -1391,7 +1405,8 @@ static uint32_t find_nearest(const struct evotile_wisdom_kernel *kernel, int64_t
     return best;
 }
 
-static int choose(struct evotile_wisdom_choice *choice, uint32_t entry, enum evotile_wisdom_how how) {
+static int choose(struct evotile_wisdom_choice *choice, uint32_t entry,
+                  enum evotile_wisdom_how how) {
     const struct evotile_wisdom_kernel *kernel = choice->kernel;
     const struct wisdom_entry *of = &kernel->wisdom->entries[kernel->group->first_entry + entry];
     choice->entry = entry;
@@ -1430,8 +1445,7 @@ int evotile_wisdom_pick(const struct evotile_wisdom_kernel *kernel, const int64_
         choice->shape[d] = from >= 0 ? shape[from] : 0;
         named |= (uint32_t)(from >= 0) << d;
     }
-    const uint32_t exact =
-        kernel->all_dimensions ? find_exact(kernel, choice->shape) : UINT32_MAX;
+    const uint32_t exact = kernel->all_dimensions ? find_exact(kernel, choice->shape) : UINT32_MAX;
     if (exact != UINT32_MAX)
         return choose(choice, exact, EVOTILE_WISDOM_EXACT);
     const int status =
@@ -1470,22 +1484,22 @@ int64_t evotile_wisdom_workspace(const struct evotile_wisdom_choice *choice) {
 
 /* ---- the CUDA driver ---- */
 
-#define DRIVER_FUNCTIONS(F)                                                                          \
-    F(cuCtxGetCurrent)                                                                               \
-    F(cuCtxGetDevice)                                                                                \
-    F(cuDeviceGetName)                                                                               \
-    F(cuDeviceGetAttribute)                                                                          \
-    F(cuLibraryLoadData)                                                                             \
-    F(cuLibraryUnload)                                                                               \
-    F(cuLibraryGetKernel)                                                                            \
-    F(cuLibraryGetGlobal)                                                                            \
-    F(cuKernelGetFunction)                                                                           \
-    F(cuFuncSetAttribute)                                                                            \
-    F(cuTensorMapEncodeTiled)                                                                        \
-    F(cuLaunchKernelEx)                                                                              \
-    F(cuMemsetD8Async)                                                                               \
-    F(cuMemcpyDtoDAsync)                                                                             \
-    F(cuThreadExchangeStreamCaptureMode)                                                             \
+#define DRIVER_FUNCTIONS(F)                                                                        \
+    F(cuCtxGetCurrent)                                                                             \
+    F(cuCtxGetDevice)                                                                              \
+    F(cuDeviceGetName)                                                                             \
+    F(cuDeviceGetAttribute)                                                                        \
+    F(cuLibraryLoadData)                                                                           \
+    F(cuLibraryUnload)                                                                             \
+    F(cuLibraryGetKernel)                                                                          \
+    F(cuLibraryGetGlobal)                                                                          \
+    F(cuKernelGetFunction)                                                                         \
+    F(cuFuncSetAttribute)                                                                          \
+    F(cuTensorMapEncodeTiled)                                                                      \
+    F(cuLaunchKernelEx)                                                                            \
+    F(cuMemsetD8Async)                                                                             \
+    F(cuMemcpyDtoDAsync)                                                                           \
+    F(cuThreadExchangeStreamCaptureMode)                                                           \
     F(cuGetErrorString)
 
 struct driver {
@@ -1505,8 +1519,8 @@ static void find_driver(void) {
                         ? RTLD_DEFAULT
                         : dlopen("libcuda.so.1", RTLD_NOW);
     driver.whole = library != NULL || dlsym(RTLD_DEFAULT, NAME_OF(cuLibraryLoadData)) != NULL;
-#define FIND_FUNCTION(name)                                                                          \
-    driver.name = driver.whole ? (__typeof__(driver.name))dlsym(library, NAME_OF(name)) : NULL;      \
+#define FIND_FUNCTION(name)                                                                        \
+    driver.name = driver.whole ? (__typeof__(driver.name))dlsym(library, NAME_OF(name)) : NULL;    \
     driver.whole = driver.whole && driver.name != NULL;
     DRIVER_FUNCTIONS(FIND_FUNCTION)
 }
@@ -1540,8 +1554,8 @@ int evotile_wisdom_this_device(struct evotile_wisdom_device *device,
         status = (int)driver.cuDeviceGetAttribute(
             &device->minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, number);
     if (status == 0)
-        status = (int)driver.cuDeviceGetAttribute(
-            &device->sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
+        status = (int)driver.cuDeviceGetAttribute(&device->sm_count,
+                                                  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
     return status == 0 ? 0
                        : refuse(message, status, "the CUDA driver failed: %s",
                                 evotile_wisdom_status_text(status));
@@ -1582,8 +1596,7 @@ static int load_library(const struct run *run) {
     digest(cubin, program->cubin_bytes, NULL, 0, found);
     if (program->cubin_bytes == 0 || memcmp(found, program->cubin_digest, sizeof found) != 0)
         return EVOTILE_WISDOM_BAD_FILE;
-    const int status =
-        (int)driver.cuLibraryLoadData(&library, cubin, NULL, NULL, 0, NULL, NULL, 0);
+    const int status = (int)driver.cuLibraryLoadData(&library, cubin, NULL, NULL, 0, NULL, NULL, 0);
     if (status == 0)
         atomic_store(&machine->library, library);
     return status;
@@ -1628,8 +1641,8 @@ static int copy_to_variable(struct run *run, int tensor, const char *name, int64
     size_t size = 0;
     int status = load(run, -1);
     if (status == 0)
-        status = (int)driver.cuLibraryGetGlobal(&address, &size, atomic_load(&run->machine->library),
-                                                name);
+        status = (int)driver.cuLibraryGetGlobal(&address, &size,
+                                                atomic_load(&run->machine->library), name);
     if (status != 0)
         return status;
     if (bytes < 0 || size < (size_t)bytes)
@@ -1726,8 +1739,8 @@ static int launch_kernel(struct run *run, const struct wisdom_instruction *it, c
     if (atomic_load(&run->machine->kernels[it->b]) == NULL)
         status = load(run, it->b);
     if (status == 0)
-        status = (int)driver.cuKernelGetFunction(&function,
-                                                 atomic_load(&run->machine->kernels[it->b]));
+        status =
+            (int)driver.cuKernelGetFunction(&function, atomic_load(&run->machine->kernels[it->b]));
     if (status == 0 && of[6] > 48 * 1024)
         status = (int)driver.cuFuncSetAttribute(
             function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)of[6]);

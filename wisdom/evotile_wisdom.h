@@ -1,8 +1,8 @@
 /*
  * libevotile_wisdom: launches the kernels of a wisdom file, as `evotile wisdom pack` writes it. A
  * program names a template, its dimensions and its tensors; the file says which kernel serves which
- * shape on which device. A better file, from later tuning, makes the same program faster: nothing is
- * built again. The library needs libc and, to launch, the CUDA driver, which it opens itself.
+ * shape on which device. A better file, from later tuning, makes the same program faster: nothing
+ * is built again. The library needs libc and, to launch, the CUDA driver, which it opens itself.
  *
  *     static const char *const dimensions[] = {"ROWS", "COLS", NULL};
  *     static const char *const tensors[] = {"x", "y", NULL};
@@ -27,8 +27,8 @@
  *
  * Nothing in the file is trusted: what does not hold is refused in one line. Its index is checked
  * when it is loaded, the launch programs of a template when that is opened, and machine code before
- * the driver gets it, each against a BLAKE2b digest. A digest shows damage; that the file comes from
- * the holder of a key, only its signature shows (FILE.minisig: `minisign -V`).
+ * the driver gets it, each against a BLAKE2b digest. A digest shows damage; that the file comes
+ * from the holder of a key, only its signature shows (FILE.minisig: `minisign -V`).
  *
  * The file is mapped: replace it by renaming another one into its place, as `evotile wisdom pack`
  * does, and never write into it.
@@ -51,14 +51,16 @@ extern "C" {
 
 enum evotile_wisdom_status {
     EVOTILE_WISDOM_OK = 0,
-    EVOTILE_WISDOM_BAD_FILE = -1,    /* it cannot be read, or is no whole wisdom file */
-    EVOTILE_WISDOM_NO_TEMPLATE = -2, /* none of this name, or not with these dimensions or tensors */
-    EVOTILE_WISDOM_NO_DEVICE = -3,   /* none of its kernels runs on this device */
-    EVOTILE_WISDOM_NO_KERNEL = -4,   /* none takes this shape */
-    EVOTILE_WISDOM_UNVERIFIED = -5,  /* some take it, and none has verified it */
+    EVOTILE_WISDOM_BAD_FILE = -1, /* it cannot be read, or is no whole wisdom file */
+    EVOTILE_WISDOM_NO_TEMPLATE =
+        -2,                         /* none of this name, or not with these dimensions or tensors */
+    EVOTILE_WISDOM_NO_DEVICE = -3,  /* none of its kernels runs on this device */
+    EVOTILE_WISDOM_NO_KERNEL = -4,  /* none takes this shape */
+    EVOTILE_WISDOM_UNVERIFIED = -5, /* some take it, and none has verified it */
     EVOTILE_WISDOM_NO_ARGUMENT = -6, /* a tensor or the workspace is missing or too small */
-    EVOTILE_WISDOM_MISALIGNED = -7,  /* an address or a stride is not a multiple of what it must be */
-    EVOTILE_WISDOM_NO_DRIVER = -8,   /* there is no CUDA driver of 12.0 or later, or no context */
+    EVOTILE_WISDOM_MISALIGNED =
+        -7,                        /* an address or a stride is not a multiple of what it must be */
+    EVOTILE_WISDOM_NO_DRIVER = -8, /* there is no CUDA driver of 12.0 or later, or no context */
     EVOTILE_WISDOM_NO_MEMORY = -9
 };
 
@@ -90,15 +92,15 @@ struct evotile_wisdom_device {
 EVOTILE_WISDOM_API int evotile_wisdom_this_device(struct evotile_wisdom_device *device,
                                                   struct evotile_wisdom_message *message);
 
-/* The caller's names for what it passes, in its own order; each list ends with NULL, and may be NULL.
-   A dimension that is not named has the template's default. */
+/* The caller's names for what it passes, in its own order; each list ends with NULL, and may be
+   NULL. A dimension that is not named has the template's default. */
 struct evotile_wisdom_names {
     const char *template_name;
     const char *const *dimensions, *const *tensors, *const *scalars;
 };
 
-/* Finds the template's kernels for the device: those that were tuned on such a device; else those of
-   the nearest one whose machine code runs here, and `message` says which. The names may go
+/* Finds the template's kernels for the device: those that were tuned on such a device; else those
+   of the nearest one whose machine code runs here, and `message` says which. The names may go
    afterwards. */
 EVOTILE_WISDOM_API int evotile_wisdom_open(struct evotile_wisdom_kernel **kernel,
                                            const struct evotile_wisdom *wisdom,
@@ -107,7 +109,8 @@ EVOTILE_WISDOM_API int evotile_wisdom_open(struct evotile_wisdom_kernel **kernel
                                            struct evotile_wisdom_message *message);
 EVOTILE_WISDOM_API void evotile_wisdom_close(struct evotile_wisdom_kernel *kernel);
 
-/* The device that its kernels were tuned on; and whether that is of the model that was asked for. */
+/* The device that its kernels were tuned on; and whether that is of the model that was asked for.
+ */
 EVOTILE_WISDOM_API const struct evotile_wisdom_device *
 evotile_wisdom_tuned_on(const struct evotile_wisdom_kernel *kernel, int *same_model);
 
@@ -125,8 +128,8 @@ struct evotile_wisdom_choice {
     const struct evotile_wisdom_kernel *kernel;
     uint32_t entry;
     enum evotile_wisdom_how how;
-    int predicted; /* p50_us is no measurement */
-    double p50_us; /* of the shape that the kernel was tuned for */
+    int predicted;                                /* p50_us is no measurement */
+    double p50_us;                                /* of the shape that the kernel was tuned for */
     int64_t shape[EVOTILE_WISDOM_DIMENSIONS_MAX]; /* every dimension of the template */
 };
 
@@ -147,15 +150,15 @@ EVOTILE_WISDOM_API int evotile_wisdom_pick(const struct evotile_wisdom_kernel *k
 
 /* "row_scale of NVIDIA H200 (132 SMs), tuned for 64,1024: 3.21 us, genome VEC=4,...": for logs.
    Returns the length, as snprintf does. */
-EVOTILE_WISDOM_API int evotile_wisdom_describe(const struct evotile_wisdom_choice *choice, char *text,
-                                               size_t size);
+EVOTILE_WISDOM_API int evotile_wisdom_describe(const struct evotile_wisdom_choice *choice,
+                                               char *text, size_t size);
 
 /* ---- a launch ---- */
 
 struct evotile_wisdom_call {
     void *const *tensors; /* device addresses, in the order of the names */
-    /* NULL: all are packed; else for each tensor NULL, or the strides of all dimensions but the last,
-       in elements, of a tensor whose template allows it. */
+    /* NULL: all are packed; else for each tensor NULL, or the strides of all dimensions but the
+       last, in elements, of a tensor whose template allows it. */
     const int64_t *const *strides;
     const void *const *scalars; /* host addresses of values of the scalars' types */
     void *workspace;            /* of evotile_wisdom_workspace bytes, aligned to 256 */
@@ -182,7 +185,9 @@ EVOTILE_WISDOM_API const char *evotile_wisdom_status_text(int status);
 
 #ifdef EVOTILE_WISDOM_FORMAT
 
-#define EVOTILE_WISDOM_MAGIC "\x89" "EVOWIS\n"
+#define EVOTILE_WISDOM_MAGIC                                                                       \
+    "\x89"                                                                                         \
+    "EVOWIS\n"
 
 enum {
     WISDOM_VERSION = 1,
@@ -205,8 +210,8 @@ enum wisdom_section {
     WISDOM_DEVICES,   /* struct wisdom_device */
     WISDOM_GROUPS,    /* struct wisdom_group, by template and device */
     WISDOM_ENTRIES,   /* struct wisdom_entry, by group and shape */
-    WISDOM_VALUES,    /* int64_t: of each entry its shape, and the least and the most of every dimension
-                         that its kernel verified */
+    WISDOM_VALUES,    /* int64_t: of each entry its shape, and the least and the most of every
+                         dimension    that its kernel verified */
     WISDOM_NODES,     /* struct wisdom_node, by group */
     WISDOM_ORDERS,    /* uint32_t: of the leaves */
     WISDOM_CODES,     /* struct wisdom_code */
@@ -216,7 +221,7 @@ enum wisdom_section {
 struct wisdom_header {
     char magic[8];
     uint32_t byte_order, version;
-    uint64_t file_bytes, index_bytes; /* index_bytes: header and sections */
+    uint64_t file_bytes, index_bytes;    /* index_bytes: header and sections */
     uint8_t digest[WISDOM_DIGEST_BYTES]; /* BLAKE2b-256 of header and sections, with zeros here */
     struct {
         uint64_t offset, count;
@@ -268,16 +273,16 @@ struct wisdom_node {
 
 /* A launch program, and machine code if it is of a variant. */
 struct wisdom_code {
-    uint64_t offset, bytes; /* in the file */
+    uint64_t offset, bytes;              /* in the file */
     uint8_t digest[WISDOM_DIGEST_BYTES]; /* of the program: the bytes before the machine code */
-    int32_t major, minor;   /* whose devices run it; */
-    int32_t exact, unused;  /* exact: no later minor version does */
+    int32_t major, minor;                /* whose devices run it; */
+    int32_t exact, unused;               /* exact: no later minor version does */
 };
 
 /* What a code's bytes start with. Names follow it: uint32_t offsets in the text, of dimensions,
-   tensors (those that a caller gives, then workspaces, which a template's own code has not), scalars
-   and kernels; then, from a multiple of 8 bytes, instructions; then the text; then,
-   from a multiple of 16, machine code. */
+   tensors (those that a caller gives, then workspaces, which a template's own code has not),
+   scalars and kernels; then, from a multiple of 8 bytes, instructions; then the text; then, from a
+   multiple of 16, machine code. */
 struct wisdom_program {
     uint32_t dimension_count, tensor_count, scalar_count, kernel_count;
     uint32_t slot_count, instruction_count, text_bytes;
@@ -290,9 +295,10 @@ struct wisdom_program {
 
 enum wisdom_role { WISDOM_GIVEN, WISDOM_WORKSPACE };
 
-/* A program is a stack machine over int64_t. Slots hold the dimensions, then what it stores. It ends
-   with the status EVOTILE_WISDOM_NO_KERNEL where a number overflows, or is divided by zero, and
-   where log2 is of none that is positive. A jump leads forward; WISDOM_NEXT alone leads back. */
+/* A program is a stack machine over int64_t. Slots hold the dimensions, then what it stores. It
+   ends with the status EVOTILE_WISDOM_NO_KERNEL where a number overflows, or is divided by zero,
+   and where log2 is of none that is positive. A jump leads forward; WISDOM_NEXT alone leads back.
+ */
 enum wisdom_op {
     WISDOM_END,
     WISDOM_PUSH,      /* c */
@@ -320,35 +326,35 @@ enum wisdom_op {
     WISDOM_GREATER_EQUAL,
     WISDOM_JUMP, /* to instruction c */
     WISDOM_JUMP_IF_ZERO,
-    WISDOM_DEFAULT, /* dimension b becomes the number if the caller has not named it, which it must if
-                       a is 1 */
+    WISDOM_DEFAULT, /* dimension b becomes the number if the caller has not named it, which it must
+                       if a is 1 */
     WISDOM_REQUIRE, /* no kernel for the shape unless the number holds; text c says why */
     WISDOM_REAL_RANGE, /* dimension b, a float, between the two below (bits of floats); pops both */
-    WISDOM_FITS,    /* `a` extents, the last on top: their product, at most 2^40 elements */
-    WISDOM_ADMITTED, /* a pick ends here */
-    WISDOM_STRIDE,  /* the packed stride b of tensor a becomes the caller's, if there is one */
-    WISDOM_PART,    /* the number is the bytes of the workspace tensor a */
-    WISDOM_SIZED,   /* the size of the workspace is known */
-    WISDOM_CHECK,   /* tensor a is given, and a multiple of c bytes */
+    WISDOM_FITS,       /* `a` extents, the last on top: their product, at most 2^40 elements */
+    WISDOM_ADMITTED,   /* a pick ends here */
+    WISDOM_STRIDE,     /* the packed stride b of tensor a becomes the caller's, if there is one */
+    WISDOM_PART,       /* the number is the bytes of the workspace tensor a */
+    WISDOM_SIZED,      /* the size of the workspace is known */
+    WISDOM_CHECK,      /* tensor a is given, and a multiple of c bytes */
     WISDOM_CHECK_STRIDES, /* of tensor a: b strides of elements of so many bytes, multiples of c */
-    WISDOM_CLEAR,   /* workspace tensor a becomes zeros */
-    WISDOM_COPY,    /* so many bytes of tensor a to the variable with the name in text c */
-    WISDOM_ROUNDS,  /* so many times to the WISDOM_NEXT before c; slots b and b + 1: rounds, round */
-    WISDOM_NEXT,    /* back to instruction c, behind its WISDOM_ROUNDS, with the same b */
+    WISDOM_CLEAR,         /* workspace tensor a becomes zeros */
+    WISDOM_COPY,          /* so many bytes of tensor a to the variable with the name in text c */
+    WISDOM_ROUNDS, /* so many times to the WISDOM_NEXT before c; slots b and b + 1: rounds, round */
+    WISDOM_NEXT,   /* back to instruction c, behind its WISDOM_ROUNDS, with the same b */
     WISDOM_ARGUMENT_POINTER, /* of tensor a */
     WISDOM_ARGUMENT_NULL,
     WISDOM_ARGUMENT_I32,
     WISDOM_ARGUMENT_I64,
-    WISDOM_ARGUMENT_F32, /* of a float's bits */
-    WISDOM_ARGUMENT_F64, /* the same, as a double */
+    WISDOM_ARGUMENT_F32,    /* of a float's bits */
+    WISDOM_ARGUMENT_F64,    /* the same, as a double */
     WISDOM_ARGUMENT_SCALAR, /* a */
-    WISDOM_ARGUMENT_MAP, /* of tensor a with c dimensions, swizzle b: bytes of an element, extents, the
-                            strides of all but the last, boxes */
+    WISDOM_ARGUMENT_MAP, /* of tensor a with c dimensions, swizzle b: bytes of an element, extents,
+                            the strides of all but the last, boxes */
     WISDOM_ARGUMENT_NO_MAP,
-    WISDOM_WINDOW, /* the next launch keeps so many per cent (on top) of so many bytes of tensor a in
-                      L2; of 0 per cent: none */
-    WISDOM_LAUNCH, /* kernel b with `a` arguments: grid x, y, z, block x, y, z, bytes of shared memory,
-                      early, cooperative */
+    WISDOM_WINDOW, /* the next launch keeps so many per cent (on top) of so many bytes of tensor a
+                      in L2; of 0 per cent: none */
+    WISDOM_LAUNCH, /* kernel b with `a` arguments: grid x, y, z, block x, y, z, bytes of shared
+                      memory, early, cooperative */
     WISDOM_OP_COUNT
 };
 

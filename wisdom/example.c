@@ -1,6 +1,6 @@
 /*
- * A program that launches whatever kernel a wisdom file has for its device and shape: the softmax of
- * each row of a matrix. Build it once; every better file makes it faster.
+ * A program that launches whatever kernel a wisdom file has for its device and shape: the softmax
+ * of each row of a matrix. Build it once; every better file makes it faster.
  *
  *     cc example.c evotile_wisdom.c -I/usr/local/cuda/include -lcuda -ldl -lm -lpthread -o example
  *     ./example app.wisdom 64 1000

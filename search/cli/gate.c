@@ -244,7 +244,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 
 const struct verb verb_gate = {
     .name = "gate",
-    .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR|baseline [options], or: gate WISDOM",
+    .arguments = "RUN|KERNEL_DIR --against WHAT, or WISDOM [options]",
     .summary = "fail if a kernel is wrong or slower than another (for CI)",
     VERB_HELP(gate),
     .run = run,

@@ -39,10 +39,10 @@ static int record(struct gate *gate, const struct wisdom_figure *figure, const c
     json_add(row, "recorded_driver=%s driver=%s", figure->driver, wisdom_driver(&gate->device));
     gate->checked++;
     gate->stale += stale[0] != '\0';
-    return gate->source.store == NULL
-               ? 0
-               : wisdom_store_mark(gate->source.store, figure->id, stale, wisdom_driver(&gate->device),
-                                   timed ? outcome->score_us : 0, error);
+    return gate->source.store == NULL ? 0
+                                      : wisdom_store_mark(gate->source.store, figure->id, stale,
+                                                          wisdom_driver(&gate->device),
+                                                          timed ? outcome->score_us : 0, error);
 }
 
 static int judge(struct gate *gate, const struct wisdom_figure *figure,
@@ -236,7 +236,8 @@ int gate_wisdom_run(const char *path, const struct gate_wisdom_options *options,
     gate->path = path;
     gate->options = options;
     gate->rows = cJSON_CreateArray();
-    int status = options->verify_key != NULL ? signature_verify(options->verify_key, path, error) : 0;
+    int status =
+        options->verify_key != NULL ? signature_verify(options->verify_key, path, error) : 0;
     if (status == 0)
         status = wisdom_source_open(&gate->source, path, error);
     if (status == 0)
@@ -245,10 +246,11 @@ int gate_wisdom_run(const char *path, const struct gate_wisdom_options *options,
     if (status == 0)
         status = gate_entries(gate, error);
     if (status == 0 && gate->checked == 0)
-        status = error_input(error,
-                             "%s has no entry of %s: give the device that its kernels were tuned on "
-                             "with --device",
-                             path, gate->device.name);
+        status =
+            error_input(error,
+                        "%s has no entry of %s: give the device that its kernels were tuned on "
+                        "with --device",
+                        path, gate->device.name);
     if (status == 0)
         status = print_gate(gate);
     wisdom_source_close(&gate->source);

@@ -1,6 +1,6 @@
 /*
- * gate_wisdom: the gate of a wisdom store or file: every entry is verified as a new champion is, and
- * timed again. What no longer holds is marked in the store.
+ * gate_wisdom: the gate of a wisdom store or file: every entry is verified as a new champion is,
+ * and timed again. What no longer holds is marked in the store.
  *
  *     const struct gate_wisdom_options options = {.tolerance = 5};
  *     int status = gate_wisdom_run("app.wisdom", &options, &error);    // an exit status, or -1

@@ -1,4 +1,5 @@
 /* wisdom: keeps the champions of many runs in one store, and packs them for libevotile_wisdom. */
+#include "wisdom/wisdom.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/signature.h"
@@ -10,7 +11,6 @@
 #include "device/kernel_names.h"
 #include "render/table.h"
 #include "wisdom/evotile_wisdom.h"
-#include "wisdom/wisdom.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -49,8 +49,8 @@ static int compile_names(void *context, const struct template *template,
     return 0;
 }
 
-/* A run is exported first, to a folder that is removed again: whatever is added has passed the checks
-   of an export. */
+/* A run is exported first, to a folder that is removed again: whatever is added has passed the
+   checks of an export. */
 static int add_run(struct wisdom_store *store, const char *run, const struct wisdom_names *names,
                    struct wisdom_counts *counts, struct error *error) {
     const char *temporary = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp";
@@ -80,9 +80,8 @@ static int add(const struct wisdom_options *options, struct wisdom_store *store,
         char manifest[PATH_SIZE];
         status = path_join(manifest, sources[i], "manifest.json", error);
         if (status == 0)
-            status = path_exists(manifest)
-                         ? wisdom_add(store, sources[i], &names, &counts, error)
-                         : add_run(store, sources[i], &names, &counts, error);
+            status = path_exists(manifest) ? wisdom_add(store, sources[i], &names, &counts, error)
+                                           : add_run(store, sources[i], &names, &counts, error);
         if (status == 0)
             say_counts(sources[i], &counts);
     }
@@ -107,17 +106,17 @@ static int merge(const struct wisdom_options *options, struct wisdom_store *stor
 
 static cJSON *figure_json(const struct wisdom_figure *figure) {
     cJSON *object = cJSON_CreateObject();
-    json_add(object,
-             "template=%s template_hash=%s solution=%s case=%s device=%s compute_capability=%d "
-             "sm_count=%d driver=%s toolkit=%s genome=%s architecture=%s code=%s p50_us=%g low_us=%g "
-             "high_us=%g p10_us=%g p90_us=%g predicted=%hhd checks=%s conditions=%s stale=%s "
-             "checked_driver=%s",
-             figure->template_name, figure->template_hash, figure->solution, figure->case_name,
-             figure->device, (int)figure->compute_capability, (int)figure->sm_count, figure->driver,
-             figure->toolkit, figure->genome, figure->architecture, figure->code, figure->p50_us,
-             figure->low_us, figure->high_us, figure->p10_us, figure->p90_us,
-             (bool)figure->predicted, figure->checks, figure->conditions, figure->stale,
-             figure->checked_driver);
+    json_add(
+        object,
+        "template=%s template_hash=%s solution=%s case=%s device=%s compute_capability=%d "
+        "sm_count=%d driver=%s toolkit=%s genome=%s architecture=%s code=%s p50_us=%g low_us=%g "
+        "high_us=%g p10_us=%g p90_us=%g predicted=%hhd checks=%s conditions=%s stale=%s "
+        "checked_driver=%s",
+        figure->template_name, figure->template_hash, figure->solution, figure->case_name,
+        figure->device, (int)figure->compute_capability, (int)figure->sm_count, figure->driver,
+        figure->toolkit, figure->genome, figure->architecture, figure->code, figure->p50_us,
+        figure->low_us, figure->high_us, figure->p10_us, figure->p90_us, (bool)figure->predicted,
+        figure->checks, figure->conditions, figure->stale, figure->checked_driver);
     cJSON_AddNumberToObject(object, "measured_at", (double)figure->measured_at);
     if (figure->checked_at > 0) {
         cJSON_AddNumberToObject(object, "checked_at", (double)figure->checked_at);
@@ -127,12 +126,15 @@ static cJSON *figure_json(const struct wisdom_figure *figure) {
 }
 
 static void print_table(const struct wisdom_figures *figures) {
-    static const struct table_column columns[] = {
-        {.name = "template", .heading = "template"}, {.name = "case", .heading = "case"},
-        {.name = "device", .heading = "device"},     {.name = "sms", .heading = "SMs", .right = true},
-        {.name = "driver", .heading = "driver"},     {.name = "us", .heading = "us", .right = true},
-        {.name = "interval", .heading = "interval"}, {.name = "measured", .heading = "measured"},
-        {.name = "state", .heading = "state"}};
+    static const struct table_column columns[] = {{.name = "template", .heading = "template"},
+                                                  {.name = "case", .heading = "case"},
+                                                  {.name = "device", .heading = "device"},
+                                                  {.name = "sms", .heading = "SMs", .right = true},
+                                                  {.name = "driver", .heading = "driver"},
+                                                  {.name = "us", .heading = "us", .right = true},
+                                                  {.name = "interval", .heading = "interval"},
+                                                  {.name = "measured", .heading = "measured"},
+                                                  {.name = "state", .heading = "state"}};
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < figures->count; i++) {
         const struct wisdom_figure *figure = &figures->items[i];
@@ -245,8 +247,10 @@ static const struct action *find_action(const char *name) {
             return &actions[i];
         names[i] = actions[i].name;
     }
-    fprintf(stderr, "evotile: wisdom: there is no \"%s\"; did you mean %s? `evotile help wisdom` lists all\n",
-            name, spelling_nearest(name, names, ACTION_COUNT));
+    fprintf(
+        stderr,
+        "evotile: wisdom: there is no \"%s\"; did you mean %s? `evotile help wisdom` lists all\n",
+        name, spelling_nearest(name, names, ACTION_COUNT));
     return NULL;
 }
 
@@ -269,7 +273,8 @@ static int check_arguments(const struct action *action, const struct wisdom_opti
 static int run(const struct verb *verb, int argc, char **argv) {
     struct wisdom_options options = {0};
     const struct option_row rows[] = {
-        OPTION("store", "FILE", "the store (default: $EVOTILE_WISDOM, else wisdom.db in the data folder)",
+        OPTION("store", "FILE",
+               "the store (default: $EVOTILE_WISDOM, else wisdom.db in the data folder)",
                &options.store),
         OPTION("out", "FILE", "pack: the file to write", &options.out),
         OPTION("sign", "KEYFILE", "pack: sign the file with this secret key of minisign",

@@ -1,7 +1,7 @@
 /*
  * constants: which names of a template are constants in a variant, and their values: genes, device
- * attributes, the dimensions that are compiled in, and the derived quantities of these alone. What is
- * written in place of a template's expressions, C or a launch program, has the numbers.
+ * attributes, the dimensions that are compiled in, and the derived quantities of these alone. What
+ * is written in place of a template's expressions, C or a launch program, has the numbers.
  *
  *     struct constants constants;
  *     if (constants_of_variant(&constants, template, genome, case_index, &error) < 0)
@@ -24,8 +24,9 @@ struct constants {
 int constants_of_variant(struct constants *constants, const struct template *template,
                          const struct genome *genome, int case_index, struct error *error);
 
-/* The tensor that has the derived quantity in this slot as a stride, and the stride's index; NULL if
-   none has. */
-const struct tensor *constants_strided_tensor(const struct template *template, int slot, int *index);
+/* The tensor that has the derived quantity in this slot as a stride, and the stride's index; NULL
+   if none has. */
+const struct tensor *constants_strided_tensor(const struct template *template, int slot,
+                                              int *index);
 
 #endif

@@ -64,14 +64,15 @@ struct wisdom_store {
 static const char *const schema =
     "CREATE TABLE templates (key TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL, bytes "
     "BLOB NOT NULL) STRICT;"
-    "CREATE TABLE codes (key TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL, bytes BLOB "
+    "CREATE TABLE codes (key TEXT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL, bytes "
+    "BLOB "
     "NOT NULL) STRICT;"
     "CREATE TABLE figures (id INTEGER PRIMARY KEY"
 #define DECLARE_COLUMN(kind, name, of_key) ", \"" #name "\" " KIND_##kind " NOT NULL"
     FIGURE_COLUMNS(DECLARE_COLUMN)
 #undef DECLARE_COLUMN
-    ", UNIQUE (template_name, template_hash, device, case_name, code, driver, toolkit, "
-    "compute_capability, sm_count)) STRICT;";
+        ", UNIQUE (template_name, template_hash, device, case_name, code, driver, toolkit, "
+        "compute_capability, sm_count)) STRICT;";
 
 /* ---- errors ---- */
 
@@ -96,10 +97,11 @@ static int fail(struct wisdom_store *store, struct error *error) {
                          "--store (nothing stored is lost)",
                          store->mode == STORE_WRITE ? "write" : "read", store->path, message);
     default:
-        return error_set(error,
-                         "%s is damaged (%s): restore it from a copy, or remove it and add the runs "
-                         "again",
-                         store->path, message);
+        return error_set(
+            error,
+            "%s is damaged (%s): restore it from a copy, or remove it and add the runs "
+            "again",
+            store->path, message);
     }
 }
 
@@ -140,7 +142,8 @@ int wisdom_store_path(const char *given, char path[PATH_SIZE], struct error *err
     if (data != NULL && data[0] == '/')
         return path_join(path, data, "evotile/wisdom.db", error);
     if (home == NULL || home[0] == '\0')
-        return error_input(error, "there is no HOME to keep the wisdom store in: give --store FILE");
+        return error_input(error,
+                           "there is no HOME to keep the wisdom store in: give --store FILE");
     return path_join(path, home, ".local/share/evotile/wisdom.db", error);
 }
 
@@ -197,10 +200,11 @@ static int check_file(const struct wisdom_store *store, struct error *error) {
         return error_input(error, "%s is no regular file: give the wisdom store itself",
                            store->path);
     if (!there && store->mode == STORE_READ)
-        return error_input(error,
-                           "there is no wisdom store %s: `evotile wisdom add RUN` makes one, or give "
-                           "--store FILE",
-                           store->path);
+        return error_input(
+            error,
+            "there is no wisdom store %s: `evotile wisdom add RUN` makes one, or give "
+            "--store FILE",
+            store->path);
     return 0;
 }
 
@@ -209,8 +213,8 @@ struct wisdom_store *wisdom_store_open(const char *path, enum store_mode mode,
     struct wisdom_store *store = xcalloc(1, sizeof *store);
     char folder[PATH_SIZE];
     store->mode = mode;
-    const int flags = mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                          : SQLITE_OPEN_READONLY;
+    const int flags =
+        mode == STORE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     int status = path_join(store->path, "", path, error);
     if (status == 0)
         status = check_file(store, error);
@@ -415,7 +419,8 @@ int wisdom_store_read(struct wisdom_store *store, struct wisdom_figures *figures
                       struct error *error) {
     char sql[1024];
     snprintf(sql, sizeof sql,
-             "%s ORDER BY template_name, template_hash, device, compute_capability, sm_count, \"values\", "
+             "%s ORDER BY template_name, template_hash, device, compute_capability, sm_count, "
+             "\"values\", "
              "p50_us, id",
              select_figures);
     sqlite3_stmt *statement = prepare(store, sql, error);
@@ -448,7 +453,7 @@ void wisdom_figures_release(struct wisdom_figures *figures) {
 #define FREE_T(name) free((void *)figure->name);
 #define FREE_I(name)
 #define FREE_R(name)
-#define FREE_B(name) free((void *)figure->name);
+#define FREE_B(name)                    free((void *)figure->name);
 #define FREE_COLUMN(kind, name, of_key) FREE_##kind(name)
         FIGURE_COLUMNS(FREE_COLUMN)
     }
@@ -480,7 +485,8 @@ int64_t wisdom_store_sweep(struct wisdom_store *store, struct error *error) {
     if (run_sql(store, "DELETE FROM codes WHERE key NOT IN (SELECT code FROM figures)", error) < 0)
         return -1;
     const int64_t removed = sqlite3_changes64(store->database);
-    return run_sql(store, "DELETE FROM templates WHERE key NOT IN (SELECT template_hash FROM figures)",
+    return run_sql(store,
+                   "DELETE FROM templates WHERE key NOT IN (SELECT template_hash FROM figures)",
                    error) < 0
                ? -1
                : removed;

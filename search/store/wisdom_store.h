@@ -1,7 +1,8 @@
 /*
  * wisdom_store: the store of `evotile wisdom`: what every kernel took at every case, by template,
  * device, driver and toolkit, with its machine code. One SQLite file, which any number of processes
- * may read and write at the same time: each change is one transaction, and waits for those of others.
+ * may read and write at the same time: each change is one transaction, and waits for those of
+ * others.
  *
  *     struct wisdom_store *store = wisdom_store_open("wisdom.db", STORE_WRITE, &error);
  *     if (store == NULL || wisdom_store_begin(store, &error) < 0)
@@ -12,8 +13,8 @@
  *     status = wisdom_store_end(store, status, &error);
  *     wisdom_store_close(store);
  *
- * It knows texts and bytes: what they mean, search/wisdom/ knows. Whatever is read is checked: types
- * and ranges of columns, and codes against their digests.
+ * It knows texts and bytes: what they mean, search/wisdom/ knows. Whatever is read is checked:
+ * types and ranges of columns, and codes against their digests.
  */
 #ifndef EVOTILE_STORE_WISDOM_STORE_H
 #define EVOTILE_STORE_WISDOM_STORE_H
@@ -30,19 +31,19 @@ struct wisdom_figure {
     const char *template_name, *template_hash, *device, *case_name, *code, *driver, *toolkit;
     int64_t compute_capability, sm_count; /* 90; 132 */
     /* What it is. */
-    const char *solution;   /* "" if the template has one */
-    const char *shape;      /* a JSON object of dimensions */
+    const char *solution;                        /* "" if the template has one */
+    const char *shape;                           /* a JSON object of dimensions */
     const char *genome, *architecture, *options; /* architecture: "sm_90a" */
     const char *checks, *conditions; /* what the trial passed; SM clock and power, or "" */
     int64_t smem_limit;
     double p10_us, p50_us, p90_us;
-    double low_us, high_us; /* an interval of the median; both 0: not known */
-    int64_t predicted, measured_at;                 /* measured_at: seconds since 1970; 0: not known */
-    const void *values; /* int64_t: of each dimension its value, then the least, then the most that was
-                           verified */
+    double low_us, high_us;         /* an interval of the median; both 0: not known */
+    int64_t predicted, measured_at; /* measured_at: seconds since 1970; 0: not known */
+    const void *values; /* int64_t: of each dimension its value, then the least, then the most that
+                           was verified */
     int64_t values_bytes;
     /* What gate found last. */
-    const char *stale; /* why it no longer holds; "" if it does */
+    const char *stale;          /* why it no longer holds; "" if it does */
     const char *checked_driver; /* "" if it was not checked */
     double checked_us;
     int64_t checked_at;
@@ -66,8 +67,8 @@ int wisdom_store_path(const char *given, char path[PATH_SIZE], struct error *err
 struct wisdom_store *wisdom_store_open(const char *path, enum store_mode mode, struct error *error);
 void wisdom_store_close(struct wisdom_store *store);
 
-/* A transaction, which also reads one state of the store throughout; the end commits unless `status`
-   is negative, and returns it. */
+/* A transaction, which also reads one state of the store throughout; the end commits unless
+   `status` is negative, and returns it. */
 int wisdom_store_begin(struct wisdom_store *store, struct error *error);
 int wisdom_store_end(struct wisdom_store *store, int status, struct error *error);
 
@@ -78,8 +79,8 @@ int wisdom_store_put_code(struct wisdom_store *store, enum wisdom_codes table, c
 void *wisdom_store_code(struct wisdom_store *store, enum wisdom_codes table, const char *key,
                         size_t *size, struct error *error);
 
-/* Adds a figure. If there is one of the same key, the better measured one stays: a measurement rather
-   than a prediction, else the one whose interval is narrower, else the newer one. */
+/* Adds a figure. If there is one of the same key, the better measured one stays: a measurement
+   rather than a prediction, else the one whose interval is narrower, else the newer one. */
 int wisdom_store_put(struct wisdom_store *store, const struct wisdom_figure *figure,
                      enum wisdom_put *outcome, struct error *error);
 /* Reads every figure, by template, device, case and time. The caller releases them. */

@@ -23,7 +23,7 @@ struct addition {
     struct device_info device;
     int64_t written_at; /* of the manifest */
     struct shape shapes[CASES_MAX];
-    struct template *templates[CASES_MAX]; /* by variant; variants of one solution share one */
+    struct template *templates[CASES_MAX];   /* by variant; variants of one solution share one */
     char codes[CASES_MAX][DIGEST_TEXT_SIZE]; /* by variant */
 };
 
@@ -49,14 +49,14 @@ static int read_device(struct addition *it, struct error *error) {
     const cJSON *root = json_root(&it->manifest.document).value;
     const cJSON *from = cJSON_GetObjectItemCaseSensitive(root, "device");
     struct device_info *device = &it->device;
-    *device = (struct device_info){.compute_capability = (int)number_of(from, "compute_capability"),
-                                   .sm_count = (int)number_of(from, "sm_count"),
-                                   .smem_per_block_optin =
-                                       (int)number_of(from, "smem_per_block_optin"),
-                                   .smem_per_sm = (int)number_of(from, "smem_per_sm"),
-                                   .registers_per_sm = (int)number_of(from, "registers_per_sm"),
-                                   .threads_per_sm = (int)number_of(from, "threads_per_sm"),
-                                   .predicts = it->manifest.predicted};
+    *device =
+        (struct device_info){.compute_capability = (int)number_of(from, "compute_capability"),
+                             .sm_count = (int)number_of(from, "sm_count"),
+                             .smem_per_block_optin = (int)number_of(from, "smem_per_block_optin"),
+                             .smem_per_sm = (int)number_of(from, "smem_per_sm"),
+                             .registers_per_sm = (int)number_of(from, "registers_per_sm"),
+                             .threads_per_sm = (int)number_of(from, "threads_per_sm"),
+                             .predicts = it->manifest.predicted};
     snprintf(device->name, sizeof device->name, "%s", text_of(from, "name"));
     snprintf(device->driver, sizeof device->driver, "%s", text_of(from, "driver"));
     snprintf(device->spec, sizeof device->spec, "%s", text_of(from, "spec"));
@@ -224,7 +224,8 @@ static void read_samples(const cJSON *of, struct wisdom_figure *figure) {
     double *us = xcalloc((size_t)count + 1, sizeof *us);
     int used = 0;
     const cJSON *sample;
-    cJSON_ArrayForEach(sample, samples) if (cJSON_IsNumber(sample)) us[used++] = sample->valuedouble;
+    cJSON_ArrayForEach(sample, samples) if (cJSON_IsNumber(sample)) us[used++] =
+        sample->valuedouble;
     if (used > 0)
         statistics_median_interval(us, used, &figure->low_us, &figure->high_us);
     free(us);
@@ -304,8 +305,9 @@ static bool is_case_of(const struct addition *it, const struct shape *shape, int
     return false;
 }
 
-/* What every variant took at the shapes of a measured dispatcher (`export --within`): a row of times,
-   of which null is one of a variant that does not take the shape. A case has its own samples. */
+/* What every variant took at the shapes of a measured dispatcher (`export --within`): a row of
+   times, of which null is one of a variant that does not take the shape. A case has its own
+   samples. */
 static int put_dispatch(struct addition *it, struct error *error) {
     const struct json root = json_root(&it->manifest.document);
     struct json dispatch, list, at;

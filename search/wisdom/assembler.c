@@ -46,9 +46,8 @@ int assembler_add(struct assembler *assembler, enum wisdom_op op, int a, int b, 
         return 0;
     if (assembler->count + 2 > assembler->capacity) {
         assembler->capacity = 2 * assembler->capacity + 64;
-        assembler->instructions =
-            xrealloc(assembler->instructions,
-                     (size_t)assembler->capacity * sizeof *assembler->instructions);
+        assembler->instructions = xrealloc(
+            assembler->instructions, (size_t)assembler->capacity * sizeof *assembler->instructions);
     }
     assembler->instructions[assembler->count] = (struct wisdom_instruction){
         .op = (uint8_t)op, .a = (uint8_t)a, .b = (uint16_t)b, .c = (int32_t)c};
@@ -80,14 +79,22 @@ void assembler_land(struct assembler *assembler, int jump) {
 /* ---- expressions ---- */
 
 static const enum wisdom_op operations[OP_COUNT] = {
-    [OP_NEGATE] = WISDOM_NEGATE,       [OP_NOT] = WISDOM_NOT,
-    [OP_EQUAL] = WISDOM_EQUAL,         [OP_NOT_EQUAL] = WISDOM_NOT_EQUAL,
-    [OP_LESS_EQUAL] = WISDOM_LESS_EQUAL, [OP_GREATER_EQUAL] = WISDOM_GREATER_EQUAL,
-    [OP_LESS] = WISDOM_LESS,           [OP_GREATER] = WISDOM_GREATER,
-    [OP_ADD] = WISDOM_ADD,             [OP_SUBTRACT] = WISDOM_SUBTRACT,
-    [OP_MULTIPLY] = WISDOM_MULTIPLY,   [OP_DIVIDE] = WISDOM_DIVIDE,
-    [OP_REMAINDER] = WISDOM_REMAINDER, [OP_MIN] = WISDOM_MIN,
-    [OP_MAX] = WISDOM_MAX,             [OP_CEIL_DIV] = WISDOM_CEIL_DIV,
+    [OP_NEGATE] = WISDOM_NEGATE,
+    [OP_NOT] = WISDOM_NOT,
+    [OP_EQUAL] = WISDOM_EQUAL,
+    [OP_NOT_EQUAL] = WISDOM_NOT_EQUAL,
+    [OP_LESS_EQUAL] = WISDOM_LESS_EQUAL,
+    [OP_GREATER_EQUAL] = WISDOM_GREATER_EQUAL,
+    [OP_LESS] = WISDOM_LESS,
+    [OP_GREATER] = WISDOM_GREATER,
+    [OP_ADD] = WISDOM_ADD,
+    [OP_SUBTRACT] = WISDOM_SUBTRACT,
+    [OP_MULTIPLY] = WISDOM_MULTIPLY,
+    [OP_DIVIDE] = WISDOM_DIVIDE,
+    [OP_REMAINDER] = WISDOM_REMAINDER,
+    [OP_MIN] = WISDOM_MIN,
+    [OP_MAX] = WISDOM_MAX,
+    [OP_CEIL_DIV] = WISDOM_CEIL_DIV,
     [OP_LOG2] = WISDOM_LOG2,
 };
 
@@ -178,7 +185,8 @@ int assembler_truth(const struct assembler *assembler, const struct expression *
     int64_t value;
     if (when == NULL)
         return 1;
-    if (!expression_decide(when, &assembler->constants->known, assembler->constants->values, &value))
+    if (!expression_decide(when, &assembler->constants->known, assembler->constants->values,
+                           &value))
         return -1;
     return value != 0;
 }

@@ -2,12 +2,13 @@
  * assembler: collects the instructions, texts and names of one launch program, and writes its code.
  * Private to this folder.
  *
- *     struct assembler assembler;
- *     assembler_init(&assembler, template, &constants);
- *     assembler_expression(&assembler, launch->grid[0]);
- *     assembler_add(&assembler, WISDOM_STORE, 0, slot, 0);
- *     int status = assembler_write(&assembler, names, NULL, 0, &code, &error);
- *     assembler_release(&assembler);
+ *     struct assembler to;
+ *     struct strbuf code = {0};
+ *     assembler_init(&to, template, constants, true);
+ *     assembler_number(&to, 3);
+ *     assembler_add(&to, WISDOM_STORE, 0, 0, 0);
+ *     int status = assembler_write(&to, NULL, 0, NULL, 0, &code, error);
+ *     assembler_release(&to);
  *
  * An error is kept until assembler_write returns it.
  */
@@ -28,12 +29,12 @@ struct assembler {
     struct strbuf text;
     int slots[SLOTS_MAX]; /* the program's slot of a slot of the template, or -1 */
     int slot_count;
-    struct slots computed;           /* derived quantities whose slots are set */
-    struct slots *reads;             /* not NULL: what expressions read is collected, and nothing is added */
-    int tensors[TENSORS_MAX];        /* the program's number of a tensor, or -1 */
-    int given_count, tensor_count;   /* given tensors come first, then workspaces */
-    struct wisdom_program header;    /* names apart */
-    const char *problem;             /* NULL: none so far */
+    struct slots computed; /* derived quantities whose slots are set */
+    struct slots *reads;   /* not NULL: what expressions read is collected, and nothing is added */
+    int tensors[TENSORS_MAX];      /* the program's number of a tensor, or -1 */
+    int given_count, tensor_count; /* given tensors come first, then workspaces */
+    struct wisdom_program header;  /* names apart */
+    const char *problem;           /* NULL: none so far */
 };
 
 void assembler_init(struct assembler *assembler, const struct template *template,

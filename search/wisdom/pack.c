@@ -18,7 +18,8 @@ struct packed {
     int code; /* its number in the file */
 };
 
-/* Texts, or keys of codes, that are in the file once: a table of offsets or numbers, by their hash. */
+/* Texts, or keys of codes, that are in the file once: a table of offsets or numbers, by their hash.
+ */
 struct known {
     uint32_t *slots; /* number + 1; 0: free */
     uint32_t size, count;
@@ -77,15 +78,15 @@ static uint32_t add_text(struct packer *it, const char *text) {
     struct strbuf *section = &it->sections[WISDOM_TEXT];
     const uint32_t number = number_key(&it->texts, text, &is_new);
     if (is_new) {
-        it->text_offsets =
-            xrealloc(it->text_offsets, it->texts.size * sizeof *it->text_offsets);
+        it->text_offsets = xrealloc(it->text_offsets, it->texts.size * sizeof *it->text_offsets);
         it->text_offsets[number] = (uint32_t)section->used;
         strbuf_add(section, text, strlen(text) + 1);
     }
     return it->text_offsets[number];
 }
 
-static void add_item(struct packer *it, enum wisdom_section section, const void *item, size_t size) {
+static void add_item(struct packer *it, enum wisdom_section section, const void *item,
+                     size_t size) {
     strbuf_add(&it->sections[section], item, size);
 }
 
@@ -118,8 +119,9 @@ static int add_code(struct packer *it, enum wisdom_codes table, const char *key,
     const struct wisdom_program *program = bytes;
     struct wisdom_code code = {.bytes = size};
     if (size < sizeof *program || program->cubin_bytes > size - sizeof *program)
-        return error_set(error, "a code of the wisdom store is cut short: remove the store, and add "
-                                "the runs again");
+        return error_set(error,
+                         "a code of the wisdom store is cut short: remove the store, and add "
+                         "the runs again");
     digest_bytes(bytes, size - program->cubin_bytes, code.digest);
     read_architecture(architecture, &code);
     add_item(it, WISDOM_CODES, &code, sizeof code);
@@ -233,9 +235,9 @@ static int find_kernel(const struct matrix *matrix, int code) {
     return -1;
 }
 
-/* The kernels are those of the entries: each is the best of some shape. A tree has room for so many,
-   of which those come first that are the best of the first shapes; more are served at their own
-   shapes alone. Returns whether there is something to decide. */
+/* The kernels are those of the entries: each is the best of some shape. A tree has room for so
+   many, of which those come first that are the best of the first shapes; more are served at their
+   own shapes alone. Returns whether there is something to decide. */
 static bool find_kernels(const struct packed *figures, int count, struct matrix *matrix) {
     for (int i = 0; i < count; i++) {
         if (i > 0 && compare_shapes(&figures[i - 1], &figures[i]) == 0)
@@ -253,10 +255,10 @@ static bool find_kernels(const struct packed *figures, int count, struct matrix 
 static void fill_matrix(const struct packed *figures, int count, const struct inputs *inputs,
                         struct matrix *matrix) {
     int row = -1;
-    matrix->us = xcalloc((size_t)matrix->case_count * (size_t)matrix->kernel_count,
-                         sizeof *matrix->us);
-    matrix->values = xcalloc((size_t)matrix->case_count * (size_t)inputs->count + 1,
-                             sizeof *matrix->values);
+    matrix->us =
+        xcalloc((size_t)matrix->case_count * (size_t)matrix->kernel_count, sizeof *matrix->us);
+    matrix->values =
+        xcalloc((size_t)matrix->case_count * (size_t)inputs->count + 1, sizeof *matrix->values);
     for (int i = 0; i < count; i++) {
         const int kernel = find_kernel(matrix, figures[i].code);
         if (i == 0 || compare_shapes(&figures[i - 1], &figures[i]) != 0) {
@@ -314,8 +316,7 @@ static int add_group(struct packer *it, uint32_t template_index, struct packed *
     struct wisdom_group group = {
         .template_index = template_index,
         .device = add_device(it, figures[0].figure),
-        .first_entry =
-            (uint32_t)(it->sections[WISDOM_ENTRIES].used / sizeof(struct wisdom_entry)),
+        .first_entry = (uint32_t)(it->sections[WISDOM_ENTRIES].used / sizeof(struct wisdom_entry)),
         .first_node = (uint32_t)(it->sections[WISDOM_NODES].used / sizeof(struct wisdom_node)),
         .first_value = it->sections[WISDOM_VALUES].used / sizeof(int64_t)};
     for (int i = 0; i < count; i++)
@@ -329,8 +330,8 @@ static int add_group(struct packer *it, uint32_t template_index, struct packed *
             group.entry_count++;
         }
     fit_group_tree(it, figures, count);
-    group.node_count = (uint32_t)(it->sections[WISDOM_NODES].used / sizeof(struct wisdom_node)) -
-                       group.first_node;
+    group.node_count =
+        (uint32_t)(it->sections[WISDOM_NODES].used / sizeof(struct wisdom_node)) - group.first_node;
     add_item(it, WISDOM_GROUPS, &group, sizeof group);
     return 0;
 }
@@ -351,9 +352,9 @@ static int same_interface(struct packer *it, const char *hash, const char *other
         return 0;
     }
     void *bytes = wisdom_store_code(it->store, WISDOM_TEMPLATES_TABLE, hash, &size, error);
-    void *others = bytes != NULL
-                       ? wisdom_store_code(it->store, WISDOM_TEMPLATES_TABLE, other, &other_size, error)
-                       : NULL;
+    void *others = bytes != NULL ? wisdom_store_code(it->store, WISDOM_TEMPLATES_TABLE, other,
+                                                     &other_size, error)
+                                 : NULL;
     *same = others != NULL && size == other_size && memcmp(bytes, others, size) == 0;
     free(bytes);
     const int status = others != NULL ? 0 : -1;
@@ -418,8 +419,7 @@ static int add_template(struct packer *it, const struct wisdom_figure *figures, 
         const struct wisdom_template template = {.name = add_text(it, figures[0].template_name),
                                                  .code = (uint32_t)code,
                                                  .hash = {digits.high, digits.low}};
-        const uint32_t index =
-            (uint32_t)(it->sections[WISDOM_TEMPLATES].used / sizeof template);
+        const uint32_t index = (uint32_t)(it->sections[WISDOM_TEMPLATES].used / sizeof template);
         add_item(it, WISDOM_TEMPLATES, &template, sizeof template);
         qsort(chosen, (size_t)chosen_count, sizeof *chosen, compare_devices);
         for (int first = 0, end; first < chosen_count && status == 0; first = end) {
@@ -512,8 +512,9 @@ int wisdom_pack(struct wisdom_store *store, struct wisdom_counts *counts, struct
         status = wisdom_store_end(store, status, error);
     }
     if (status == 0 && counts->added == 0)
-        status = error_input(error, "the wisdom store has no figure that is not stale: `evotile wisdom "
-                                    "add RUN` adds some");
+        status =
+            error_input(error, "the wisdom store has no figure that is not stale: `evotile wisdom "
+                               "add RUN` adds some");
     if (status == 0)
         write_file(it, file);
     for (int s = 0; s < WISDOM_SECTIONS; s++)

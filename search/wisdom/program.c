@@ -70,7 +70,8 @@ static void add_constraints(struct writer *writer) {
             assembler_add(to, WISDOM_LOAD, 0, d, 0);
             assembler_number(to, template->cases[writer->source->case_index].values[d]);
             assembler_add(to, WISDOM_EQUAL, 0, 0, 0);
-            assembler_add(to, WISDOM_REQUIRE, 0, 0, assembler_text(to, template->dimensions[d].name));
+            assembler_add(to, WISDOM_REQUIRE, 0, 0,
+                          assembler_text(to, template->dimensions[d].name));
         }
     for (int t = 0; t < template->tensor_count; t++) {
         const struct tensor *tensor = &template->tensors[t];
@@ -256,7 +257,8 @@ static void add_argument(struct writer *writer, const struct repeat *repeat,
     else {
         assembler_expression(to, argument->expression);
         assembler_add(to,
-                      argument->real        ? argument->size == 8 ? WISDOM_ARGUMENT_F64 : WISDOM_ARGUMENT_F32
+                      argument->real
+                          ? argument->size == 8 ? WISDOM_ARGUMENT_F64 : WISDOM_ARGUMENT_F32
                       : argument->size == 4 ? WISDOM_ARGUMENT_I32
                                             : WISDOM_ARGUMENT_I64,
                       0, 0, 0);

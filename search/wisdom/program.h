@@ -3,14 +3,14 @@
  * writes (wisdom/evotile_wisdom.h has the format). A code is such a program with its machine code.
  *
  *     struct strbuf code = {0};
- *     const struct program_source source = {.template = template, .genome = &genome,
- *                                           .case_index = 0, .cubin = cubin, .cubin_bytes = size};
+ *     struct program_source source = {.template = load(), .genome = &genome, .case_index = 0};
  *     if (program_write(&source, &code, &error) < 0)
  *         ...;
  *     strbuf_release(&code);                                          // also after a failure
  *
  * Expressions are the template's own, with genes, specialised dimensions and device attributes as
- * numbers (export/constants.h). A derived quantity is computed once, before the first that reads it.
+ * numbers (export/constants.h). A derived quantity is computed once, before the first that reads
+ * it.
  */
 #ifndef EVOTILE_WISDOM_PROGRAM_H
 #define EVOTILE_WISDOM_PROGRAM_H

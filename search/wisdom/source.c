@@ -69,9 +69,8 @@ static int name_dimensions(const char *file, const struct wisdom_code *code, con
     uint8_t digest[DIGEST_BYTES];
     const size_t counts = (size_t)program->dimension_count + program->tensor_count +
                           program->scalar_count + program->kernel_count;
-    const size_t text =
-        ((sizeof *program + counts * sizeof *offsets + 7) & ~(size_t)7) +
-        (size_t)program->instruction_count * sizeof(struct wisdom_instruction);
+    const size_t text = ((sizeof *program + counts * sizeof *offsets + 7) & ~(size_t)7) +
+                        (size_t)program->instruction_count * sizeof(struct wisdom_instruction);
     digest_bytes(program, program_bytes, digest);
     bool holds = memcmp(digest, code->digest, sizeof digest) == 0 && text < program_bytes &&
                  program->text_bytes > 0 && program->text_bytes <= program_bytes - text &&
@@ -80,9 +79,10 @@ static int name_dimensions(const char *file, const struct wisdom_code *code, con
         holds = offsets[d] < program->text_bytes;
         names[d] = (const char *)program + text + offsets[d];
     }
-    return holds ? 0
-                 : error_set(error, "a template of the wisdom file is damaged: restore the file, or "
-                                    "pack it again");
+    return holds
+               ? 0
+               : error_set(error, "a template of the wisdom file is damaged: restore the file, or "
+                                  "pack it again");
 }
 
 /* A dimension whose range is one of floats has the bits of one. */
@@ -104,7 +104,8 @@ static char *shape_json(const int64_t *values, const struct dimensions *of) {
     cJSON *object = cJSON_CreateObject();
     for (uint32_t d = 0; d < of->count; d++)
         cJSON_AddNumberToObject(object, of->names[d],
-                                of->real[d] ? (double)dimension_real(values[d]) : (double)values[d]);
+                                of->real[d] ? (double)dimension_real(values[d])
+                                            : (double)values[d]);
     char *text = cJSON_PrintUnformatted(object);
     char *copy = xstrdup(text);
     cJSON_free(text);
@@ -139,8 +140,7 @@ static struct wisdom_figure figure_of(const struct view *view, const struct wisd
              code->exact ? "a" : "");
     const size_t bytes = 3 * dimensions->count * sizeof *values;
     return (struct wisdom_figure){
-        .template_name =
-            xstrdup(view->text + view->templates[group->template_index].name),
+        .template_name = xstrdup(view->text + view->templates[group->template_index].name),
         .template_hash = xstrdup(view->text + entry->template_hash),
         .device = xstrdup(view->text + device->name),
         .case_name = case_name(values, dimensions),
@@ -179,15 +179,15 @@ static int read_entries(struct wisdom_source *source, struct error *error) {
         const struct wisdom_group *group = &view.groups[g];
         const struct wisdom_code *code = &view.codes[view.templates[group->template_index].code];
         struct dimensions dimensions = {
-            .count = ((const struct wisdom_program *)(source->file + code->offset))->dimension_count};
+            .count =
+                ((const struct wisdom_program *)(source->file + code->offset))->dimension_count};
         if (name_dimensions(source->file, code, dimensions.names, error) < 0)
             return -1;
         find_reals(source->file, code, dimensions.real);
         for (uint32_t i = 0; i < group->entry_count; i++)
-            source->figures.items[source->figures.count++] =
-                figure_of(&view, group, i,
-                          view.values + group->first_value + (size_t)i * 3 * dimensions.count,
-                          &dimensions);
+            source->figures.items[source->figures.count++] = figure_of(
+                &view, group, i,
+                view.values + group->first_value + (size_t)i * 3 * dimensions.count, &dimensions);
     }
     return 0;
 }
@@ -239,7 +239,8 @@ void *wisdom_source_cubin(const struct wisdom_source *source, const struct wisdo
         if (code == NULL)
             return NULL;
     } else {
-        const struct wisdom_code *of = &view_of(source->file).codes[strtoul(figure->code, NULL, 10)];
+        const struct wisdom_code *of =
+            &view_of(source->file).codes[strtoul(figure->code, NULL, 10)];
         bytes = of->bytes;
         code = memcpy(xmalloc(bytes), source->file + of->offset, bytes);
     }

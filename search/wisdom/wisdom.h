@@ -1,6 +1,7 @@
 /*
- * wisdom: what a wisdom store (store/wisdom_store.h) is filled from and packed to. One store has the
- * champions of many runs; one file has those that a program needs, which libevotile_wisdom loads.
+ * wisdom: what a wisdom store (store/wisdom_store.h) is filled from and packed to. One store has
+ * the champions of many runs; one file has those that a program needs, which libevotile_wisdom
+ * loads.
  *
  *     struct wisdom_store *store = wisdom_store_open(path, STORE_WRITE, &error);
  *     struct wisdom_counts counts = {0};
@@ -43,11 +44,12 @@ int wisdom_add(struct wisdom_store *store, const char *folder, const struct wisd
 int wisdom_merge(struct wisdom_store *store, const char *from, struct wisdom_counts *counts,
                  struct error *error);
 
-/* Where the template of a figure is now, and its hash: for gc and gate. `templates`: a folder of the
-   user's that is searched first, or NULL. */
+/* Where the template of a figure is now, and its hash: for gc and gate. `templates`: a folder of
+   the user's that is searched first, or NULL. */
 struct wisdom_template_state {
     char folder[PATH_SIZE];
-    char hash[HASH_TEXT_SIZE]; /* "" if the template, or the solution, is not there or cannot be read */
+    char hash[HASH_TEXT_SIZE]; /* "" if the template, or the solution, is not there or cannot be
+                                  read */
 };
 void wisdom_find_template(const struct wisdom_figure *figure, const char *templates,
                           struct wisdom_template_state *state);
@@ -68,8 +70,8 @@ int wisdom_collect(struct wisdom_store *store, const char *templates,
                    const struct device_info *device, struct wisdom_counts *counts,
                    struct error *error);
 
-/* Appends the file of everything that is not stale. counts->added: its entries; left_out: figures of
-   templates whose interface changed since. */
+/* Appends the file of everything that is not stale. counts->added: its entries; left_out: figures
+   of templates whose interface changed since. */
 int wisdom_pack(struct wisdom_store *store, struct wisdom_counts *counts, struct strbuf *file,
                 struct error *error);
 

@@ -1,5 +1,5 @@
-/* How fast libevotile_wisdom loads a file of 10,000 entries and 64 kernels, opens a template of it, and
-   picks: medians of repeated calls, on this host's CPU. */
+/* How fast libevotile_wisdom loads a file of 10,000 entries and 64 kernels, opens a template of it,
+   and picks: medians of repeated calls, on this host's CPU. */
 #include "wisdom/example.h"
 
 #include <string.h>
@@ -73,16 +73,35 @@ static int put_figures(struct wisdom_store *store, const struct template *templa
         int64_t values[9];
         enum wisdom_put outcome;
         shape_of(i, values);
-        snprintf(name, sizeof name, "ROWS=%lld,COLS=%lld", (long long)values[0], (long long)values[1]);
+        snprintf(name, sizeof name, "ROWS=%lld,COLS=%lld", (long long)values[0],
+                 (long long)values[1]);
         snprintf(genome, sizeof genome, "THREADS=%d", i % KERNELS);
-        const struct wisdom_figure figure = {
-            .template_name = template->name, .template_hash = hash, .device = "NVIDIA H200",
-            .case_name = name, .code = keys[i % KERNELS], .driver = "580.1", .toolkit = "13.0",
-            .compute_capability = 90, .sm_count = 132, .solution = "", .shape = "{}",
-            .genome = genome, .architecture = "sm_90", .options = "", .checks = "",
-            .conditions = "", .smem_limit = 49152, .p10_us = 3, .p50_us = 3, .p90_us = 3,
-            .low_us = 3, .high_us = 3, .values = values, .values_bytes = sizeof values, .stale = "",
-            .checked_driver = ""};
+        const struct wisdom_figure figure = {.template_name = template->name,
+                                             .template_hash = hash,
+                                             .device = "NVIDIA H200",
+                                             .case_name = name,
+                                             .code = keys[i % KERNELS],
+                                             .driver = "580.1",
+                                             .toolkit = "13.0",
+                                             .compute_capability = 90,
+                                             .sm_count = 132,
+                                             .solution = "",
+                                             .shape = "{}",
+                                             .genome = genome,
+                                             .architecture = "sm_90",
+                                             .options = "",
+                                             .checks = "",
+                                             .conditions = "",
+                                             .smem_limit = 49152,
+                                             .p10_us = 3,
+                                             .p50_us = 3,
+                                             .p90_us = 3,
+                                             .low_us = 3,
+                                             .high_us = 3,
+                                             .values = values,
+                                             .values_bytes = sizeof values,
+                                             .stale = "",
+                                             .checked_driver = ""};
         status = wisdom_store_put(store, &figure, &outcome, error);
     }
     strbuf_release(&interface);
@@ -151,7 +170,7 @@ int main(void) {
     }
     for (int r = 0; r < REPEATS; r++) {
         const double start = now_us();
-        if (evotile_wisdom_load(&wisdom, example_path("bench.wisdom"), &message) != 0 )
+        if (evotile_wisdom_load(&wisdom, example_path("bench.wisdom"), &message) != 0)
             abort();
         load_ms[r] = (now_us() - start) / 1e3;
         const double loaded = now_us();
@@ -163,9 +182,10 @@ int main(void) {
             evotile_wisdom_free(wisdom);
         }
     }
-    printf("%d entries, %d kernels: loaded in %.2f ms, a template opened in %.2f ms\n", ENTRIES, KERNELS,
-           statistics_median(load_ms, REPEATS), statistics_median(open_ms, REPEATS));
-    printf("a pick: %.0f ns of a tuned shape, %.0f ns between them; in turn of 16 shapes; of 2000: %.0f "
+    printf("%d entries, %d kernels: loaded in %.2f ms, a template opened in %.2f ms\n", ENTRIES,
+           KERNELS, statistics_median(load_ms, REPEATS), statistics_median(open_ms, REPEATS));
+    printf("a pick: %.0f ns of a tuned shape, %.0f ns between them; in turn of 16 shapes; of 2000: "
+           "%.0f "
            "and %.0f ns\n",
            time_picks(kernel, true, 16), time_picks(kernel, false, 16),
            time_picks(kernel, true, 2000), time_picks(kernel, false, 2000));

@@ -1,6 +1,6 @@
-/* Any bytes as a wisdom file: libevotile_wisdom refuses them in one line, or picks and launches with
-   them within its own memory. Digests and sizes are made right first, or nothing behind them would
-   ever be reached. */
+/* Any bytes as a wisdom file: libevotile_wisdom refuses them in one line, or picks and launches
+   with them within its own memory. Digests and sizes are made right first, or nothing behind them
+   would ever be reached. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static void seal_codes(uint8_t *file, size_t size) {
     const struct wisdom_header *header = (const struct wisdom_header *)file;
     const uint64_t offset = header->sections[WISDOM_CODES].offset;
     for (uint64_t i = 0; i < header->sections[WISDOM_CODES].count && i < 64; i++) {
-        if (offset % 8 != 0 || offset > size || (i + 1) * sizeof(struct wisdom_code) > size - offset)
+        if (offset % 8 != 0 || offset > size ||
+            (i + 1) * sizeof(struct wisdom_code) > size - offset)
             return;
         struct wisdom_code *code = (struct wisdom_code *)(file + offset) + i;
         if (code->offset % 16 != 0 || code->offset > size || code->bytes > size - code->offset ||
@@ -78,15 +79,15 @@ static void use_kernel(const struct evotile_wisdom_kernel *kernel) {
             continue;
         evotile_wisdom_describe(&choice, text, sizeof text);
         const int64_t workspace = evotile_wisdom_workspace(&choice);
-        const struct evotile_wisdom_call call = {.tensors = tensors,
-                                                 .workspace = (void *)0x40000,
-                                                 .workspace_bytes = workspace};
+        const struct evotile_wisdom_call call = {
+            .tensors = tensors, .workspace = (void *)0x40000, .workspace_bytes = workspace};
         evotile_wisdom_launch(&choice, &call);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const dimensions[] = {"ROWS", "COLS", NULL}, *const tensors[] = {"x", "y", NULL};
+    static const char *const dimensions[] = {"ROWS", "COLS", NULL}, *const tensors[] = {"x", "y",
+                                                                                        NULL};
     static const struct evotile_wisdom_names names = {"softmax_rows", dimensions, tensors, NULL};
     static const struct evotile_wisdom_device device = {"NVIDIA H200", 9, 0, 132};
     struct evotile_wisdom *wisdom;

@@ -63,7 +63,8 @@ static enum wisdom_put put(struct wisdom_store *store, const struct wisdom_figur
     struct error error = {0};
     enum wisdom_put outcome;
     if (wisdom_store_begin(store, &error) < 0 ||
-        wisdom_store_put_code(store, WISDOM_CODES_TABLE, figure->code, "", "bytes", 5, &error) < 0 ||
+        wisdom_store_put_code(store, WISDOM_CODES_TABLE, figure->code, "", "bytes", 5, &error) <
+            0 ||
         wisdom_store_end(store, wisdom_store_put(store, figure, &outcome, &error), &error) < 0)
         fail_msg("%s", error.text);
     return outcome;

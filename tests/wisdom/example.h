@@ -1,6 +1,6 @@
 /*
- * example: wisdom stores and files for tests, without a search: a template's kernel with some genome,
- * machine code that is none, and figures that the test gives.
+ * example: wisdom stores and files for tests, without a search: a template's kernel with some
+ * genome, machine code that is none, and figures that the test gives.
  *
  *     struct example example;
  *     example_open(&example, "templates/softmax_rows", "{ \"ROWS\": 4, \"COLS\": 40 }");
@@ -44,7 +44,8 @@ static inline struct wisdom_store *example_store(const char *name, enum store_mo
 
 /* Puts a kernel's figure at one of the template's cases. The verified range is the case, unless
    `widest`: then every shape. Returns what the store did. */
-static inline enum wisdom_put example_put(struct wisdom_store *store, const struct template *template,
+static inline enum wisdom_put example_put(struct wisdom_store *store,
+                                          const struct template *template,
                                           const struct genome *genome, int case_index, bool widest,
                                           struct wisdom_figure figure) {
     char machine_code[64]; /* the real one differs between architectures, too */
@@ -96,8 +97,8 @@ static inline enum wisdom_put example_put(struct wisdom_store *store, const stru
     figure.values = values;
     figure.values_bytes = 24 * template->dimension_count;
     if (wisdom_store_begin(store, &error) < 0 ||
-        wisdom_store_put_code(store, WISDOM_CODES_TABLE, digest, "", code.bytes, code.used, &error) <
-            0 ||
+        wisdom_store_put_code(store, WISDOM_CODES_TABLE, digest, "", code.bytes, code.used,
+                              &error) < 0 ||
         wisdom_store_put_code(store, WISDOM_TEMPLATES_TABLE, hash, template->name, interface.bytes,
                               interface.used, &error) < 0 ||
         wisdom_store_put(store, &figure, &outcome, &error) < 0 ||

@@ -1,5 +1,5 @@
-/* Which kernel libevotile_wisdom picks for a shape and a device, and what it refuses: files that are
-   not whole, calls that do not fit. */
+/* Which kernel libevotile_wisdom picks for a shape and a device, and what it refuses: files that
+   are not whole, calls that do not fit. */
 #include "wisdom/example.h"
 #include "wisdom/stand_in_driver.h"
 
@@ -14,7 +14,8 @@
 
 static const char *const dimension_names[] = {"COLS", "ROWS", NULL}; /* not the template's order */
 static const char *const tensor_names[] = {"x", "y", NULL};
-static const struct evotile_wisdom_names names = {"softmax_rows", dimension_names, tensor_names, NULL};
+static const struct evotile_wisdom_names names = {"softmax_rows", dimension_names, tensor_names,
+                                                  NULL};
 static const struct evotile_wisdom_device h200 = {"NVIDIA H200", 9, 0, 132};
 
 /* ---- a store of three kernels ---- */
@@ -53,11 +54,13 @@ static struct genome genome_of(const struct template *template, const char *text
 
 static const char *const genomes[] = {"THREADS=64", "THREADS=128", "THREADS=256"};
 
-/* Case c is fastest with genome c % 3 on an H200; case 0 has other kernels on other devices, too. */
+/* Case c is fastest with genome c % 3 on an H200; case 0 has other kernels on other devices, too.
+ */
 static void make_file(const char *file, bool widest) {
-    struct template *template = load_rows(
-        "[ { \"ROWS\": 4, \"COLS\": 40 }, { \"ROWS\": 64, \"COLS\": 40 }, { \"ROWS\": 4, \"COLS\": 1000 }, "
-        "{ \"ROWS\": 8, \"COLS\": 48 }, { \"ROWS\": 64, \"COLS\": 64 }, { \"ROWS\": 2, \"COLS\": 900 } ]");
+    struct template *template = load_rows("[ { \"ROWS\": 4, \"COLS\": 40 }, { \"ROWS\": 64, "
+                                          "\"COLS\": 40 }, { \"ROWS\": 4, \"COLS\": 1000 }, "
+                                          "{ \"ROWS\": 8, \"COLS\": 48 }, { \"ROWS\": 64, "
+                                          "\"COLS\": 64 }, { \"ROWS\": 2, \"COLS\": 900 } ]");
     unlink(example_path("pick.db"));
     struct wisdom_store *store = example_store("pick.db", STORE_WRITE);
     for (int c = 0; c < template->case_count; c++)
@@ -139,7 +142,8 @@ static void only_verified_shapes_are_served(void **state) {
     assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 5}, 0, &choice),
                      EVOTILE_WISDOM_UNVERIFIED);
     assert_int_equal(
-        evotile_wisdom_pick(kernel, (int64_t[]){40, 5}, EVOTILE_WISDOM_TAKE_UNVERIFIED, &choice), 0);
+        evotile_wisdom_pick(kernel, (int64_t[]){40, 5}, EVOTILE_WISDOM_TAKE_UNVERIFIED, &choice),
+        0);
     assert_int_equal(choice.how, EVOTILE_WISDOM_NEAREST);
     assert_true(has_genome(&choice, 0));
     assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 64}, 0, &choice), 0);
@@ -165,8 +169,7 @@ static void the_nearest_device_is_named(void **state) {
                 {{"NVIDIA A100", 8, 0, 108}, NULL},
                 {{"NVIDIA B200", 10, 0, 148}, NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const int status =
-            evotile_wisdom_open(&kernel, wisdom, &names, &rows[i].device, &message);
+        const int status = evotile_wisdom_open(&kernel, wisdom, &names, &rows[i].device, &message);
         assert_int_equal(status, rows[i].of != NULL ? 0 : EVOTILE_WISDOM_NO_DEVICE);
         if (rows[i].of == NULL) {
             assert_non_null(strstr(message.text, rows[i].device.name));
@@ -186,22 +189,23 @@ static void names_that_do_not_fit_are_refused(void **state) {
     struct evotile_wisdom_message message;
     struct evotile_wisdom_choice choice;
     static const char *const only_rows[] = {"ROWS", NULL}, *const wrong[] = {"ROWS", "WIDTH", NULL},
-                            *const twice[] = {"ROWS", "COLS", "ROWS", NULL}, *const no_x[] = {"q", NULL},
-                            *const all[] = {"F32", "ROWS", "COLS", NULL};
+                             *const twice[] = {"ROWS", "COLS", "ROWS", NULL},
+                             *const no_x[] = {"q", NULL},
+                             *const all[] = {"F32", "ROWS", "COLS", NULL};
     const struct {
         struct evotile_wisdom_names names;
         const char *says; /* NULL: fits */
-    } rows[] = {{{"softmax_rows", only_rows, tensor_names, NULL}, "needs the dimension COLS"},
-                {{"softmax_rows", wrong, tensor_names, NULL}, "no dimension WIDTH: name those of"},
-                {{"softmax_rows", twice, tensor_names, NULL}, "only one dimension ROWS"},
-                {{"softmax_rows", dimension_names, no_x, NULL}, "no tensor q: name those of x, y"},
-                {{"softmax_rows", dimension_names, tensor_names, no_x}, "no scalar q"},
-                {{"layer_norm", dimension_names, tensor_names, NULL}, "has no kernels of layer_norm"},
-                {{"softmax_rows", all, NULL, NULL}, NULL}};
+    } rows[] = {
+        {{"softmax_rows", only_rows, tensor_names, NULL}, "needs the dimension COLS"},
+        {{"softmax_rows", wrong, tensor_names, NULL}, "no dimension WIDTH: name those of"},
+        {{"softmax_rows", twice, tensor_names, NULL}, "only one dimension ROWS"},
+        {{"softmax_rows", dimension_names, no_x, NULL}, "no tensor q: name those of x, y"},
+        {{"softmax_rows", dimension_names, tensor_names, no_x}, "no scalar q"},
+        {{"layer_norm", dimension_names, tensor_names, NULL}, "has no kernels of layer_norm"},
+        {{"softmax_rows", all, NULL, NULL}, NULL}};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const int status =
-            evotile_wisdom_open(&kernel, wisdom, &rows[i].names, &h200, &message);
+        const int status = evotile_wisdom_open(&kernel, wisdom, &rows[i].names, &h200, &message);
         if (rows[i].says != NULL) {
             assert_int_equal(status, EVOTILE_WISDOM_NO_TEMPLATE);
             assert_non_null(strstr(message.text, rows[i].says));
@@ -226,9 +230,8 @@ static void calls_that_do_not_fit_are_refused(void **state) {
     (void)state;
     assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 4}, 0, &choice), 0);
     stand_in = (struct stand_in){.context = 0};
-    assert_int_equal(
-        evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = good}),
-        EVOTILE_WISDOM_NO_DRIVER);
+    assert_int_equal(evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = good}),
+                     EVOTILE_WISDOM_NO_DRIVER);
     stand_in.context = 1;
     assert_int_equal(evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = odd}),
                      EVOTILE_WISDOM_MISALIGNED);
@@ -237,14 +240,13 @@ static void calls_that_do_not_fit_are_refused(void **state) {
         EVOTILE_WISDOM_NO_ARGUMENT);
     assert_int_equal(stand_in.loads, 0);
     stand_in.fail_with = CUDA_ERROR_LAUNCH_FAILED;
-    assert_int_equal(
-        evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = good}),
-        CUDA_ERROR_LAUNCH_FAILED);
+    assert_int_equal(evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = good}),
+                     CUDA_ERROR_LAUNCH_FAILED);
     assert_string_equal(evotile_wisdom_status_text(CUDA_ERROR_LAUNCH_FAILED),
                         "unspecified launch failure");
     stand_in.fail_with = 0;
-    assert_int_equal(
-        evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = good}), 0);
+    assert_int_equal(evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = good}),
+                     0);
     assert_int_equal(stand_in.loads, 1);
     assert_int_equal(stand_in_mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
     evotile_wisdom_close(kernel);
@@ -312,8 +314,8 @@ static int use_file(const char *of, size_t count, struct evotile_wisdom_message 
         for (int columns = 40; columns <= 1000 && status == 0; columns += 960) {
             status = evotile_wisdom_pick(kernel, (int64_t[]){columns, rows}, 0, &choice);
             if (status == 0)
-                status = evotile_wisdom_launch(
-                    &choice, &(struct evotile_wisdom_call){.tensors = tensors});
+                status = evotile_wisdom_launch(&choice,
+                                               &(struct evotile_wisdom_call){.tensors = tensors});
         }
         if (status != 0)
             break;

@@ -18,7 +18,8 @@ static struct {
 } expected;
 
 static void *tensor_address(int tensor) {
-    return tensor < 0 || !expected.plan->tensors[tensor].present ? NULL : expected.addresses[tensor];
+    return tensor < 0 || !expected.plan->tensors[tensor].present ? NULL
+                                                                 : expected.addresses[tensor];
 }
 
 static void compare_map(const struct tensor_map *map, void *address, const void *parameter) {
@@ -86,7 +87,8 @@ static void compare_launch(const CUlaunchConfig *config, const char *kernel, voi
     }
 }
 
-/* Lays the workspaces out as the library's caller sees them: one block, parts at multiples of 256. */
+/* Lays the workspaces out as the library's caller sees them: one block, parts at multiples of 256.
+ */
 static int64_t place_tensors(const struct template *template) {
     char *workspace = (char *)0x40000000;
     int64_t used = 0;
@@ -109,7 +111,8 @@ static bool needs_compiler(const struct template *template) {
 
 /* The names of a caller that passes everything, in the template's order. */
 struct caller {
-    const char *dimensions[DIMENSIONS_MAX + 1], *tensors[TENSORS_MAX + 1], *scalars[SCALARS_MAX + 1];
+    const char *dimensions[DIMENSIONS_MAX + 1], *tensors[TENSORS_MAX + 1],
+        *scalars[SCALARS_MAX + 1];
     void *addresses[TENSORS_MAX];
     uint64_t values[SCALARS_MAX];
     const void *value_addresses[SCALARS_MAX];
@@ -121,8 +124,8 @@ static void fill_caller(struct caller *caller, const struct template *template) 
     for (int d = 0; d < template->dimension_count; d++)
         caller->dimensions[d] = template->dimensions[d].name;
     for (int t = 0; t < template->tensor_count; t++)
-        if (!template->tensors[t].of_output && (template->tensors[t].role == ROLE_INPUT ||
-                                                template->tensors[t].role == ROLE_OUTPUT)) {
+        if (!template->tensors[t].of_output &&
+            (template->tensors[t].role == ROLE_INPUT || template->tensors[t].role == ROLE_OUTPUT)) {
             caller->tensors[count] = template->tensors[t].name;
             caller->addresses[count++] = tensor_address(t);
         }
@@ -133,7 +136,8 @@ static void fill_caller(struct caller *caller, const struct template *template) 
     }
 }
 
-static void launch_and_compare(const struct template *template, const struct genome *genome, int c) {
+static void launch_and_compare(const struct template *template, const struct genome *genome,
+                               int c) {
     struct launch_plan plan;
     struct error error = {0};
     struct evotile_wisdom *wisdom;
@@ -191,7 +195,7 @@ static int check_config(const char *path, const struct device_info *device) {
     struct random random;
     random_seed(&random, 1, 2);
     const int goals = config_goal_count(config), rivals = config_rivals(config);
-    for (int goal = 0; goal < goals; goal += goals > rivals ? rivals + 1 : 1) {
+    for (int goal = 0; goal<goals; goal += goals> rivals ? rivals + 1 : 1) {
         struct template *template = config_load_template(config, goal, device, &error);
         if (template == NULL)
             fail_msg("%s: %s", path, error.text);
@@ -201,7 +205,8 @@ static int check_config(const char *path, const struct device_info *device) {
                 continue;
             if (!template_genome_is_valid(template, &genome, 0))
                 continue;
-            check_genome(template, &genome, (int)random_below(&random, (uint64_t)template->case_count));
+            check_genome(template, &genome,
+                         (int)random_below(&random, (uint64_t) template->case_count));
             checked++;
         }
         template_free(template);
@@ -211,11 +216,23 @@ static int check_config(const char *path, const struct device_info *device) {
 }
 
 static void launches_are_planned(void **state) {
-    static const char *const configs[] = {
-        "attention_decode", "attention_decode_paged", "attention_hopper", "attention_l4",
-        "attention_varlen", "convolution_2d",  "cross_entropy", "gemm_f32",  "gemm_h200",
-        "layer_norm",       "nbody",           "quantized_gemv", "reduce_sum", "softmax",
-        "spmv_csr",         "stencil_2d",      "transpose"};
+    static const char *const configs[] = {"attention_decode",
+                                          "attention_decode_paged",
+                                          "attention_hopper",
+                                          "attention_l4",
+                                          "attention_varlen",
+                                          "convolution_2d",
+                                          "cross_entropy",
+                                          "gemm_f32",
+                                          "gemm_h200",
+                                          "layer_norm",
+                                          "nbody",
+                                          "quantized_gemv",
+                                          "reduce_sum",
+                                          "softmax",
+                                          "spmv_csr",
+                                          "stencil_2d",
+                                          "transpose"};
     struct device_info device;
     struct error error = {0};
     int checked = 0;

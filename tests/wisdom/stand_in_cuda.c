@@ -1,5 +1,5 @@
-/* A libcuda.so.1 that launches nothing: what wisdom/example.c links in tests. It says what it is asked
-   to launch. */
+/* A libcuda.so.1 that launches nothing: what wisdom/example.c links in tests. It says what it is
+   asked to launch. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
  * stand_in_driver: a CUDA driver in the test's own process that launches nothing and remembers what
- * it was asked to. libevotile_wisdom finds its functions as those of a program that links the driver
- * (the test is linked with -rdynamic). It is as strict as the driver: nothing works without a
- * context, and nothing loads while a stream capture forbids it.
+ * it was asked to. libevotile_wisdom finds its functions as those of a program that links the
+ * driver (the test is linked with -rdynamic). It is as strict as the driver: nothing works without
+ * a context, and nothing loads while a stream capture forbids it.
  *
  *     stand_in = (struct stand_in){.context = 1, .on_launch = compare};
  *     assert_int_equal(evotile_wisdom_launch(&choice, &call), 0);
@@ -61,11 +61,11 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device) {
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
     (void)device;
-    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR         ? 9
-             : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR       ? 0
-             : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT           ? 132
+    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR        ? 9
+             : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR      ? 0
+             : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT          ? 132
              : attribute == CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE ? 128 << 20
-                                                                               : 0;
+                                                                              : 0;
     return CUDA_SUCCESS;
 }
 
