@@ -18,6 +18,13 @@ minisign -G -W -p key.pub -s key.key >/dev/null 2>&1
 tell wisdom pack --out=signed.wisdom --sign key.key
 minisign -V -q -p key.pub -m signed.wisdom && cmp app.wisdom signed.wisdom && echo 'signed, and the same file'
 
+# Kernels that are C++ templates have other names in machine code: the compiler knows them.
+echo '{ "template": "two_pass_max", "cases": [ { "N": 700 } ], "device": "emulated:sm_89" }' >pass.json
+EVOTILE_TEMPLATES=$ROOT/tests/templates "$EVOTILE" run pass.json --trials 1 --out pass >/dev/null 2>&1
+EVOTILE_TEMPLATES=$ROOT/tests/templates tell wisdom add pass --store pass.db
+"$EVOTILE" wisdom pack --store pass.db --out pass.wisdom 2>/dev/null
+grep -aoE '_Z[A-Za-z0-9_]*max_pass[A-Za-z0-9_]*' pass.wisdom | sort -u | wc -l
+
 echo 'gate'
 gated() { "$EVOTILE" gate "$@" 2>&1 | jq -rc '[.passed, .entries, .stale], (.rows[] | [.case, .stale])' 2>/dev/null; echo "status ${PIPESTATUS[0]}"; }
 gated app.wisdom --device emulated:sm_89
