@@ -29,6 +29,12 @@ echo 'gate'
 gated() { "$EVOTILE" gate "$@" 2>&1 | jq -rc '[.passed, .entries, .stale], (.rows[] | [.case, .stale])' 2>/dev/null; echo "status ${PIPESTATUS[0]}"; }
 gated app.wisdom --device emulated:sm_89
 gated wisdom.db --device emulated:sm_89
+cp wisdom.db slow.db && python3 -c 'import sqlite3
+store = sqlite3.connect("slow.db")
+store.execute("UPDATE figures SET p50_us = p50_us / 1.06, low_us = 0, high_us = 0 WHERE case_name LIKE \"%33\"")
+store.commit()'
+gated slow.db --device emulated:sm_89 | sed 's/[0-9.]* us, and took [0-9.]*/N us, and took M/'
+gated slow.db --device emulated:sm_89 --tolerance 7
 tell gate signed.wisdom --verify-key nothing.pub
 cp signed.wisdom changed.wisdom && cp signed.wisdom.minisig changed.wisdom.minisig
 printf x | dd of=changed.wisdom bs=1 seek=900 conv=notrunc 2>/dev/null

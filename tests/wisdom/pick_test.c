@@ -367,6 +367,68 @@ static void changed_files_are_refused(void **state) {
     free(bytes);
 }
 
+/* Of the codes, only that of another architecture is not used here. */
+static void changed_codes_are_refused(void **state) {
+    struct evotile_wisdom_message message;
+    (void)state;
+    read_good();
+    const struct wisdom_header *header = (struct wisdom_header *)bytes;
+    const struct wisdom_code *codes =
+        (struct wisdom_code *)(bytes + header->sections[WISDOM_CODES].offset);
+    for (int of_machine_code = 0; of_machine_code < 2; of_machine_code++) {
+        int passed = 0, machines = 0;
+        for (uint64_t i = 0; i < header->sections[WISDOM_CODES].count; i++) {
+            const struct wisdom_program *program =
+                (struct wisdom_program *)(bytes + codes[i].offset);
+            char *last = bytes + codes[i].offset + codes[i].bytes - 1;
+            if (of_machine_code && program->cubin_bytes == 0)
+                continue;
+            last -= of_machine_code ? 0 : program->cubin_bytes;
+            *last ^= 1;
+            passed += use_file(bytes, size, &message) == 0;
+            machines++;
+            *last ^= 1;
+        }
+        assert_int_equal(machines, of_machine_code ? 4 : 5);
+        assert_int_equal(passed, 1);
+    }
+    free(bytes);
+}
+
+/* The figure of a shape is the fastest that was measured; a faster prediction does not replace it,
+   and a figure that gate found stale is not packed. */
+static void the_best_measured_kernel_is_packed(void **state) {
+    struct template *template = load_rows("[ { \"ROWS\": 4, \"COLS\": 40 } ]");
+    struct evotile_wisdom_choice choice;
+    struct wisdom_figures figures;
+    struct error error = {0};
+    (void)state;
+    unlink(example_path("best.db"));
+    struct wisdom_store *store = example_store("best.db", STORE_WRITE);
+    for (int g = 0; g < 3; g++) {
+        const struct genome genome = genome_of(template, genomes[g]);
+        example_put(store, template, &genome, 0, true,
+                    (struct wisdom_figure){.p50_us = 3 - g, .predicted = g == 2});
+    }
+    for (int stale = 0; stale < 2; stale++) {
+        example_pack(store, "best.wisdom");
+        struct evotile_wisdom *wisdom = load("best.wisdom");
+        struct evotile_wisdom_kernel *kernel = open_kernel(wisdom);
+        assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 4}, 0, &choice), 0);
+        assert_true(has_genome(&choice, stale ? 0 : 1) && !choice.predicted);
+        evotile_wisdom_close(kernel);
+        evotile_wisdom_free(wisdom);
+        assert_int_equal(wisdom_store_read(store, &figures, &error), 0);
+        for (int i = 0; i < figures.count; i++)
+            if (strstr(figures.items[i].genome, genomes[1]) != NULL)
+                assert_int_equal(
+                    wisdom_store_mark(store, figures.items[i].id, "wrong", "580.1", 0, &error), 0);
+        wisdom_figures_release(&figures);
+    }
+    wisdom_store_close(store);
+    template_free(template);
+}
+
 static void seal(char *file) {
     struct wisdom_header *header = (struct wisdom_header *)file;
     memset(header->digest, 0, sizeof header->digest);
@@ -519,6 +581,8 @@ int main(void) {
         cmocka_unit_test(threads_share_a_kernel),
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(changed_files_are_refused),
+        cmocka_unit_test(changed_codes_are_refused),
+        cmocka_unit_test(the_best_measured_kernel_is_packed),
         cmocka_unit_test(lying_files_are_refused),
         cmocka_unit_test(foreign_files_are_refused),
     };
