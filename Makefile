@@ -327,6 +327,8 @@ bench-power: ## what steady load does to the time of a call of SHAPE (2,16,4096,
 	@python3 tests/bench/power.py --shape $(or $(SHAPE),2,16,4096,128)
 bench-real-sizes: $(BUILD)/evotile ## searches of calls of 0.1 to 0.5 ms, SECONDS (180) each on DEVICE (cuda:0), and 10 replays of each champion
 	@tests/bench/real_sizes.py --evotile $< --seconds $(or $(SECONDS),180) --device $(or $(DEVICE),cuda:0)
+bench-dispatch: ## how long the launcher of an exported KERNEL takes to choose among its kernels, in ns on this CPU
+	@tests/bench/dispatch.py $(or $(KERNEL),kernels/attention_h200)
 bench-settle: ## how two kernels of SHAPE (2,16,4096,128) share a clock at the power limit, by PyTorch
 	@python3 tests/bench/settle.py --shape $(or $(SHAPE),2,16,4096,128)
 bench-independent: ## an exported attention KERNEL (kernels/attention_h200), timed by PyTorch and not by evotile
@@ -401,5 +403,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-wisdom bench-queue bench-serve bench-candidates demo bundle \
+.PHONY: all deps deps-test deps-fuzz check check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-dispatch bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-wisdom bench-queue bench-serve bench-candidates demo bundle \
         install clean help FORCE

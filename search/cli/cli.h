@@ -152,6 +152,7 @@ int error_report(const struct error *error);
     X(profile)                                                                                     \
     X(export)                                                                                      \
     X(wisdom)                                                                                      \
+    X(regret)                                                                                      \
     X(serve)                                                                                       \
     X(sanitize)                                                                                    \
     X(simulate)                                                                                    \

@@ -454,7 +454,7 @@ static int check_several(const struct export_run *run, int count, const char *fo
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct export_options export = {.dispatch = {.within = NAN, .rounds = DISPATCH_ROUNDS}};
+    struct export_options export = {.dispatch = {.within = NAN}};
     struct export_run *of_run = xcalloc(1, sizeof *of_run);
     of_run->rank = REPLAY_CHAMPION;
     of_run->trial = -1;
@@ -482,7 +482,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &export.dispatch.shapes),
         OPTION("genomes", "N", "with --within: at most so many genomes, whatever the fraction",
                &export.dispatch.most),
-        OPTION("rounds", "N", "with --within: trials of a kernel at a shape (default 2)",
+        OPTION("rounds", "N",
+               "with --within: trials of a kernel at a shape, of those near the fastest (default "
+               "2; of predictions 1)",
                &export.dispatch.rounds),
         OPTION("sign", "KEYFILE", "sign the manifest with this secret key of minisign",
                &export.sign_key),

@@ -93,7 +93,7 @@ static int add_shapes(struct dispatch_work *work, const char *text, struct error
             is_case = is_case || memcmp(&config->cases[c], &others[i], sizeof others[i]) == 0;
         if (is_case)
             continue;
-        work->fitted[work->shape_count] = (work->shape_count - config->case_count) % 2 == 0;
+        work->fitted[work->shape_count] = (work->shape_count - config->case_count) % 2 == 1;
         work->shapes[work->shape_count++] = others[i];
     }
     free(others);
@@ -484,8 +484,8 @@ static int check_options(const struct export_run *run, const struct dispatch_opt
         return error_input(error, "--within must be from 0 to 1000 per cent");
     if (options->most > DISPATCH_KERNELS_MAX)
         return error_input(error, "--genomes must be at most %d", DISPATCH_KERNELS_MAX);
-    if (options->rounds < 1 || options->rounds > 100)
-        return error_input(error, "--rounds must be from 1 to 100");
+    if (options->rounds > 100)
+        return error_input(error, "--rounds must be at most 100");
     if (run->config->objective != OBJECTIVE_PER_CASE)
         return error_input(error,
                            "%s has one kernel for all its cases, among which there is nothing to "
@@ -536,6 +536,8 @@ static int measure_all(struct measured_dispatch *dispatch, const struct dispatch
     exported->least_us = work->least_us;
     exported->held_out = find_regret(dispatch, false, &exported->worst_shape);
     exported->of_fitted = find_regret(dispatch, true, &ignored);
+    for (int s = 0; s < work->shape_count; s++)
+        exported->unfit += !(work->least_us[s] > 0);
     exported->ranges = work->ranges = copy_ranges(work->run->config);
     return 0;
 }
@@ -590,19 +592,21 @@ void export_dispatch_print(const struct measured_dispatch *dispatch, const struc
     const struct regret *regret = &exported->held_out;
     char worst[CASE_NAME_SIZE];
     template_print_shape(run->config->shapes, &exported->shapes[exported->worst_shape], worst);
-    printf("%d of %d genomes%s, within %.3g %% of the fastest at %d shapes; %d variants, a tree of "
-           "depth %d with %d leaves\n",
+    printf("genomes: %d of %d%s, within %.3g %% of the fastest at %d shapes; variants: %d; a tree "
+           "of depth %d chooses\n",
            exported->exported_genomes, exported->genomes, exported->fewest ? ", the fewest" : "",
            100 * exported->within, exported->of_fitted.count, dispatch->unit_count,
-           tree_depth(&dispatch->tree), tree_leaf_count(&dispatch->tree));
+           tree_depth(&dispatch->tree));
     if (regret->count == 0)
         printf("its regret is not known: no other shapes were timed\n");
     else {
-        printf("regret at %d other shapes%s: ", regret->count,
+        printf("regret at %d other shape%s%s: ", regret->count, regret->count == 1 ? "" : "s",
                exported->predicted ? ", predicted" : "");
         dispatch_print_regret(regret, worst);
     }
+    if (exported->unfit > 0)
+        printf("shapes that no genome fits: %d\n", exported->unfit);
     if (regret->unserved > 0)
-        printf("%d other shapes have no kernel, though a genome that is not exported fits\n",
+        printf("other shapes without a kernel, though a genome that is not exported fits: %d\n",
                regret->unserved);
 }

@@ -24,9 +24,9 @@ struct dispatch_options {
     double within;      /* per cent */
     const char *shapes; /* --dispatch-cases: a number or a file; NULL: DISPATCH_SHAPES */
     int64_t most;       /* genomes; 0: no limit */
-    int64_t rounds;
+    int64_t rounds;     /* 0: the default of case_times.h */
 };
-enum { DISPATCH_SHAPES = 64, DISPATCH_ROUNDS = 2, DISPATCH_DEPTH = 8 };
+enum { DISPATCH_SHAPES = 64, DISPATCH_DEPTH = 8 };
 
 /* A genome, compiled for the specialised dimensions of a case. */
 struct dispatch_unit {

@@ -35,21 +35,22 @@ static void add_percent(double ratio, struct strbuf *text) {
 void dispatch_add_comment(const struct export *export, cJSON *values) {
     const struct export_dispatch *dispatch = export->request->dispatch;
     struct strbuf words = {0}, text = {0};
-    cJSON_AddBoolToObject(values, "any_dispatch", dispatch_is_exported(export));
-    if (!dispatch_is_exported(export))
+    cJSON_AddBoolToObject(values, "any_dispatch", dispatch != NULL);
+    if (dispatch == NULL)
         return;
     const struct regret *regret = &dispatch->held_out;
     strbuf_print(&words,
-                 "A decision tree of depth %d chooses among %d variants of %d genomes, which are "
-                 "within %.3g %% of the fastest of %d genomes at the shapes that the tree was "
-                 "fitted to. ",
-                 tree_depth(dispatch->tree), export->request->variant_count,
-                 dispatch->exported_genomes, 100 * dispatch->within, dispatch->genomes);
+                 "Of %d genomes %d %s here, within %.3g %% of the fastest at the shapes that a "
+                 "decision tree of depth %d was fitted to, which chooses among the variants. ",
+                 dispatch->genomes, dispatch->exported_genomes,
+                 dispatch->exported_genomes == 1 ? "is" : "are", 100 * dispatch->within,
+                 tree_depth(dispatch->tree));
     if (regret->count == 0) {
         strbuf_print(&words, "No other shapes were timed: its regret is not known.");
     } else {
-        strbuf_print(&words, "Its regret, %s at %d other shapes, against the fastest of these: ",
-                     dispatch->predicted ? "predicted" : "measured", regret->count);
+        strbuf_print(&words, "Its regret, %s at %d other shape%s, against the fastest of these: ",
+                     dispatch->predicted ? "predicted" : "measured", regret->count,
+                     regret->count == 1 ? "" : "s");
         strbuf_print(&words, "median ");
         add_percent(regret->median, &words);
         strbuf_print(&words, " (95 %% interval %.1f to %.1f), 95th percentile ",
@@ -63,8 +64,10 @@ void dispatch_add_comment(const struct export *export, cJSON *values) {
         strbuf_print(&words, " at %s.", name);
     }
     if (regret->unserved > 0)
-        strbuf_print(&words, " %d shapes more have no kernel here that one of these has.",
+        strbuf_print(&words, " Others that have no kernel here, though one of these fits: %d.",
                      regret->unserved);
+    if (dispatch->unfit > 0)
+        strbuf_print(&words, " Shapes that none of these fits: %d.", dispatch->unfit);
     strbuf_add_wrapped(&text, " * ", words.bytes);
     embedded_add_text(values, "dispatch", &text);
     strbuf_release(&words);
@@ -105,6 +108,7 @@ void dispatch_add_manifest(const struct export *export, cJSON *root) {
     cJSON_AddNumberToObject(object, "exported_genomes", dispatch->exported_genomes);
     cJSON_AddBoolToObject(object, "fewest", dispatch->fewest);
     cJSON_AddBoolToObject(object, "predicted", dispatch->predicted);
+    cJSON_AddNumberToObject(object, "unfit", dispatch->unfit);
     cJSON_AddItemToObject(object, "regret", regret_json(&dispatch->held_out));
     cJSON_AddItemToObject(object, "regret_fitted", regret_json(&dispatch->of_fitted));
     cJSON *ranges = dispatch->ranges != NULL ? cJSON_Parse(dispatch->ranges) : NULL;

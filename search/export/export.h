@@ -84,6 +84,7 @@ struct export_dispatch {
     int genomes, exported_genomes;
     bool fewest;    /* fewer genomes are not enough */
     bool predicted; /* the times are predictions */
+    int unfit;      /* shapes that no genome fits */
     int shape_count;
     const struct shape *shapes;
     const bool *fitted;                /* of a shape: the tree was fitted to it */

@@ -13,9 +13,9 @@ static const char *const root_keys[] = {
     "baseline", "units", "cases",           "ratio_to_default", "predicted", "ratio_to_baseline",
     "score_us", "files", "ratio_estimated", "objective",        "judged",    "reference_units",
     "dispatch", NULL};
-static const char *const dispatch_keys[] = {
-    "within", "genomes", "exported_genomes", "fewest", "choice", "predicted",
-    "regret", "shapes",  "regret_fitted",    "ranges", NULL};
+static const char *const dispatch_keys[] = {"within", "genomes",       "exported_genomes", "fewest",
+                                            "choice", "predicted",     "regret",           "unfit",
+                                            "shapes", "regret_fitted", "ranges",           NULL};
 /* The first one only if there is one solution. */
 static const char *const template_keys[] = {"solution", "name", "hash", NULL};
 static const char *const device_keys[] = {"name",

@@ -156,6 +156,8 @@ static int write_config(struct replay_targets *targets, const struct manifest *m
     cJSON *cases = cJSON_AddArrayToObject(config, "cases");
     for (int c = 0; c < manifest->case_count; c++)
         cJSON_AddItemToArray(cases, cJSON_Duplicate(manifest->cases[c].shape.value, 1));
+    if (manifest->ranges.value != NULL)
+        cJSON_AddItemToObject(config, "ranges", cJSON_Duplicate(manifest->ranges.value, 1));
     cJSON *limits = cJSON_AddObjectToObject(config, "limits");
     cJSON_AddNumberToObject(limits, "smem_bytes", manifest->smem_limit);
     char *text = json_print(config);
@@ -209,7 +211,7 @@ static char *write_scratch(const struct replay_targets *targets, int variant, co
     return result < 0 ? NULL : xstrdup(path);
 }
 
-static int read_variant(const struct replay_targets *targets, const struct manifest *manifest,
+int replay_read_variant(const struct replay_targets *targets, const struct manifest *manifest,
                         int variant, bool exact, struct replay_target *target,
                         struct error *error) {
     const struct manifest_variant *from = &manifest->variants[variant];
@@ -278,7 +280,8 @@ static int read_kernel_targets(struct replay_targets *targets, bool exact, struc
         config_goal_name(targets->config, goal, target->name);
         target->request = (struct trial_request){.number = c, .goal = goal};
         target->score_us = manifest->cases[c].p50_us;
-        result = read_variant(targets, manifest, manifest->cases[c].variant, exact, target, error);
+        result = replay_read_variant(targets, manifest, manifest->cases[c].variant, exact, target,
+                                     error);
     }
     manifest_release(manifest);
     free(manifest);

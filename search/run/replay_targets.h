@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "evaluate/trial.h"
+#include "export/export.h"
 #include "run/run_solutions.h"
 
 struct replay_target {
@@ -75,6 +76,11 @@ struct replay_target *replay_targets_choose(struct replay_targets *targets, int6
    says so. */
 int replay_target_genome(const struct replay_targets *targets, struct replay_target *target,
                          const struct device_info *device, struct error *error);
+
+/* Of an exported kernel, whose manifest the caller has read: fills sources, machine code (if
+   `exact`), key and genome mark of a target for one of its variants. */
+int replay_read_variant(const struct replay_targets *targets, const struct manifest *manifest,
+                        int variant, bool exact, struct replay_target *target, struct error *error);
 
 /* The name of the target's cases: "B=2,H=8,S=512" or "all 12 cases". */
 void replay_target_cases(const struct replay_targets *targets, const struct replay_target *target,

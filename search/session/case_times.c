@@ -1,5 +1,6 @@
 #include "session/case_times.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "config/change.h"
@@ -10,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SAID_EVERY_S = 20 };
+#define NEAR_FASTEST 1.2
+
 /* A part of the shapes: as many as a config has cases. */
 struct part {
     const struct case_times_request *request;
@@ -17,7 +21,7 @@ struct part {
     char folder[PATH_SIZE], path[PATH_SIZE]; /* of its config */
     struct config *config;                   /* each shape is a case, with a goal a solution */
     struct single_trial *single_trial;
-    double *log_sums; /* [shape of all][kernel]: of the rounds; NAN: it does not fit, or failed */
+    double *us; /* the result, [shape of all][kernel] */
     bool predicted;
 };
 
@@ -65,10 +69,6 @@ static void release_part(struct part *part) {
 
 /* ---- one shape ---- */
 
-static double *sum_of(const struct part *part, int shape, int kernel) {
-    return &part->log_sums[(part->first + shape) * part->request->kernel_count + kernel];
-}
-
 /* Sets the genome of the request, and what the caller adds. Returns 1; 0 if the kernel does not fit
    the shape. */
 static int prepare(const struct part *part, int shape, int kernel, struct trial_request *trial,
@@ -103,28 +103,26 @@ static void warn_about(const struct part *part, int shape, int kernel,
              outcome->reason);
 }
 
-/* Runs one trial and adds its time to the sum. */
-static int time_kernel(struct part *part, int shape, int kernel, struct error *error) {
+/* Runs one trial. Returns 1 with the logarithm of the time; 0 if the kernel does not fit, or
+   failed. */
+static int time_kernel(struct part *part, int shape, int kernel, double *log_us,
+                       struct error *error) {
     struct trial_request trial;
-    double *sum = sum_of(part, shape, kernel);
-    const int fits = prepare(part, shape, kernel, &trial, error);
-    if (fits <= 0) {
-        *sum = NAN;
+    int status = prepare(part, shape, kernel, &trial, error);
+    if (status <= 0) {
         trial_request_release(&trial);
-        return fits;
+        return status;
     }
     struct trial_result *result = xcalloc(1, sizeof *result);
-    const int status = single_trial_run(part->single_trial, &trial, result, error);
+    status = single_trial_run(part->single_trial, &trial, result, error);
     if (status == 0) {
         const struct outcome *outcome = &result->outcome;
-        const double us =
-            outcome->verdict == VERDICT_OK && outcome->case_count == 1
-                ? outcome->cases[0].warm.p50_us /
-                      minimised_case_work(part->config->shapes->objective, &outcome->cases[0])
-                : NAN;
+        if (outcome->verdict == VERDICT_OK && outcome->case_count == 1)
+            *log_us = log(outcome->cases[0].warm.p50_us /
+                          minimised_case_work(part->config->shapes->objective, &outcome->cases[0]));
+        status = outcome->verdict == VERDICT_OK && isfinite(*log_us);
         part->predicted = part->predicted || outcome->predicted;
-        *sum += us > 0 ? log(us) : NAN;
-        if (isnan(*sum))
+        if (status == 0)
             warn_about(part, shape, kernel, outcome);
         if (part->request->measured != NULL)
             part->request->measured(part->request->context, kernel, part->first + shape, result);
@@ -134,15 +132,40 @@ static int time_kernel(struct part *part, int shape, int kernel, struct error *e
     return status;
 }
 
-static int time_shape(struct part *part, int shape, int rounds, struct error *error) {
-    const int count = part->request->kernel_count;
-    for (int round = 0; round < rounds; round++)
-        for (int i = 0; i < count; i++) {
-            const int kernel = round % 2 == 0 ? i : count - 1 - i;
-            if (!isnan(*sum_of(part, shape, kernel)) && time_kernel(part, shape, kernel, error) < 0)
+/* Times all kernels, then those again that are near the fastest. `logs` are sums over `counts`
+   rounds, NAN of a kernel that is out. */
+static int time_rounds(struct part *part, int shape, int rounds, double *logs, int *counts,
+                       struct error *error) {
+    const int kernel_count = part->request->kernel_count;
+    double least = INFINITY;
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < kernel_count; i++) {
+            const int k = round % 2 == 0 ? i : kernel_count - 1 - i;
+            double log_us = NAN;
+            if (isnan(logs[k]) || (round > 0 && logs[k] / counts[k] > least + log(NEAR_FASTEST)))
+                continue;
+            if (time_kernel(part, shape, k, &log_us, error) < 0)
                 return -1;
+            logs[k] += log_us;
+            counts[k]++;
         }
+        for (int k = 0; k < kernel_count; k++)
+            if (!isnan(logs[k]))
+                least = fmin(least, logs[k] / counts[k]);
+    }
     return 0;
+}
+
+static int time_shape(struct part *part, int shape, int rounds, struct error *error) {
+    const int kernel_count = part->request->kernel_count;
+    double *logs = xcalloc((size_t)kernel_count, sizeof *logs);
+    int *counts = xcalloc((size_t)kernel_count, sizeof *counts);
+    const int status = time_rounds(part, shape, rounds, logs, counts, error);
+    for (int k = 0; k < kernel_count && status == 0; k++)
+        part->us[(part->first + shape) * kernel_count + k] = exp(logs[k] / counts[k]);
+    free(logs);
+    free(counts);
+    return status;
 }
 
 /* ---- all shapes ---- */
@@ -155,40 +178,42 @@ static int time_part(struct part *part, struct error *error) {
     if (part->single_trial == NULL)
         return -1;
     const bool predicts = single_trial_device(part->single_trial)->predicts;
+    const int rounds = part->request->rounds > 0 ? part->request->rounds
+                       : predicts                ? 1
+                                                 : CASE_TIMES_ROUNDS;
+    double said = clock_seconds();
     for (int i = 0; i < part->count; i++) {
-        if (time_shape(part, i, predicts ? 1 : part->request->rounds, error) < 0)
+        if (time_shape(part, i, rounds, error) < 0)
             return -1;
-        log_info("%d of %d shapes timed", part->first + i + 1, part->request->shape_count);
+        if (clock_seconds() - said >= SAID_EVERY_S) {
+            said = clock_seconds();
+            log_info("%d of %d shapes are timed", part->first + i + 1, part->request->shape_count);
+        }
     }
-    return predicts ? 1 : part->request->rounds;
+    return 0;
 }
 
 int case_times_measure(const struct case_times_request *request, double **us, bool *predicted,
                        struct error *error) {
     const int size = request->shape_count * request->kernel_count;
-    int most = GOALS_MAX / config_rivals(request->config), rounds = 1;
+    int most = GOALS_MAX / config_rivals(request->config), status = 0;
     *us = xcalloc((size_t)size + 1, sizeof **us);
     *predicted = false;
     if (most > CASES_MAX)
         most = CASES_MAX;
-    for (int first = 0; first < request->shape_count && rounds > 0; first += most) {
+    for (int first = 0; first < request->shape_count && status == 0; first += most) {
         const int left = request->shape_count - first;
         struct part *part = xmalloc(sizeof *part);
-        *part = (struct part){.request = request,
-                              .first = first,
-                              .count = left < most ? left : most,
-                              .log_sums = *us};
-        rounds = time_part(part, error);
+        *part = (struct part){
+            .request = request, .first = first, .count = left < most ? left : most, .us = *us};
+        status = time_part(part, error);
         *predicted = *predicted || part->predicted;
         release_part(part);
         free(part);
     }
-    if (rounds < 0) {
+    if (status < 0) {
         free(*us);
         *us = NULL;
-        return -1;
     }
-    for (int i = 0; i < size; i++)
-        (*us)[i] = exp((*us)[i] / rounds);
-    return 0;
+    return status;
 }

@@ -2,8 +2,9 @@
  * case_times: the times of several kernels at many shapes, in one session on one device. Each shape
  * is timed with all kernels before the next one; each kernel is verified at it, too. Rounds
  * alternate between the order of the kernels and its reverse, so that a drift of the clocks over
- * the rounds of a shape affects all kernels alike. A time is the geometric mean of the medians of
- * its rounds.
+ * the rounds of a shape affects all kernels alike; a kernel that was slower than the fastest by
+ * more than a fifth is timed no more there. A time is the geometric mean of the medians of its
+ * rounds.
  *
  *     struct case_times_request request = {.config = config, .device = "cuda:0", .rounds = 2, ...};
  *     double *us;
@@ -12,7 +13,7 @@
  *     struct kernel_times times = {request.kernel_count, request.shape_count, us};
  *     free(us);
  *
- * A device that predicts gives predictions, of one round. A time is NAN where the genome is not
+ * A device that predicts gives predictions. A time is NAN where the genome is not
  * valid for the shape, or its trial failed, which a warning names. Where genes change how much a
  * call computes, it is divided by that.
  */
@@ -22,6 +23,8 @@
 #include "config/config.h"
 #include "evaluate/trial.h"
 
+enum { CASE_TIMES_ROUNDS = 2 };
+
 struct timed_kernel {
     int solution;       /* of the config's; 0 if the template has one */
     const char *genome; /* canonical text */
@@ -30,7 +33,7 @@ struct timed_kernel {
 struct case_times_request {
     const struct config *config; /* whose template, limits and timing hold */
     const char *device;          /* one device */
-    int rounds;                  /* at least 1 */
+    int rounds;                  /* 0: CASE_TIMES_ROUNDS, of predictions 1 */
     uint64_t seed;               /* of the inputs */
     int kernel_count;
     const struct timed_kernel *kernels;

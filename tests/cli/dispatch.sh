@@ -1,0 +1,69 @@
+# An export whose tree chooses among measured kernels, its regret, and what is refused.
+. "$ROOT"/tests/cli/tell
+# Without figures, and without what a log says of progress.
+shown() { tell "$@" | sed -E '/^evotile: .*timed/d; /^evotile: exported/d; s/-?[0-9]+\.[0-9e-]+/N/g; s/variant +[0-9]/variant V/g; s/^(ROWS[^ ]*) +[0-9]/\1 V/; s/  +/ /g; s/ *$//'; }
+mkdir templates && cp -r "$ROOT"/tests/templates/rms_rows templates
+# One thread count does not fit long rows; another one is wrong for 77 columns, which no case, probe or edge shape has.
+sed -i 's|  "tensors": {|  "constraints": [ { "require": "THREADS == 32 \|\| COLS < 280", "because": "long rows are for 32 threads" },\n    { "require": "COLS < 320", "because": "longer ones are for none" } ],\n&|' templates/rms_rows/template.json
+sed -i 's|    float scale = rsqrtf|    if (THREADS == 128 \&\& cols == 77)\n        sum *= 2.0f;\n&|' templates/rms_rows/kernel.cu
+export EVOTILE_TEMPLATES=$PWD/templates
+
+config() { # config FILE CASES THREADS RANGES
+    echo "{ \"template\": \"rms_rows\", \"objective\": \"per_case\", \"cases\": [$2], \"ranges\": $4,
+  \"genes\": { \"FAULT\": [\"none\"], \"THREADS\": [$3] }, \"device\": \"emulated:sm_90\" }" >"$1"
+}
+cases='{ "ROWS": 1, "COLS": 256 }, { "ROWS": 2, "COLS": 8 }'
+config rows.json "$cases" '32, 256' '{ "ROWS": { "min": 1, "max": 2 }, "COLS": { "min": 4, "max": 260, "multiple_of": 4, "scale": "log" } }'
+"$EVOTILE" run rows.json --trials 4 --out run >/dev/null 2>&1
+
+echo "--- the tree, and its regret at shapes that it was not fitted to"
+shown export run --within 0 --dispatch-cases 4 --out tree
+jq -c '.dispatch | [.genomes, .exported_genomes, .fewest, .predicted, .regret.shapes, .regret_fitted.shapes, (.choice.tree | has("if"))]' tree/manifest.json
+jq -c '[.dispatch.shapes[] | .fitted] | [length, (map(select(.)) | length)]' tree/manifest.json
+grep -A3 'Of 2 genomes' tree/tree.h | head -4 | sed -E 's/[0-9]+\.[0-9]+/N/g'
+sed -n '/^static int leaf_of/,/^}/p' tree/tree.c | sed 's/<= [0-9]*/<= N/'
+"$ROOT"/tests/bench/dispatch.py tree --check
+shown regret tree --cases 2 --seed 3 --rounds 3
+"$EVOTILE" regret tree --against run --json 2>/dev/null | jq -c '[.choice, .predicted, .failures, .regret.shapes, .regret.worst >= 1, (.shapes | length)]'
+echo "--- shapes that kernels do not fit"
+echo '[{ "ROWS": 1, "COLS": 300 }, { "ROWS": 1, "COLS": 340 }, { "ROWS": 1, "COLS": 12 }]' >long.json
+shown export run --within 5 --dispatch-cases long.json --out long_rows | tail -4
+shown regret tree --cases long.json
+echo "--- a genome that is wrong at a shape in between"
+config wrong.json "$cases" '32, 128' '{ "ROWS": { "values": [1] }, "COLS": { "values": [77] } }'
+"$EVOTILE" run wrong.json --trials 4 --out wrong >/dev/null 2>&1
+shown export wrong --within 0 --dispatch-cases 1 --out right
+"$EVOTILE" export wrong --out wrong_kernel >/dev/null 2>&1
+echo '[{ "ROWS": 1, "COLS": 77 }]' >between.json
+shown regret wrong_kernel --cases between.json
+
+echo "--- what is refused"
+shown export run --within -1 --out no
+shown export run --genomes 2 --out no
+shown export run --within 3 --genomes 65 --out no
+shown export run --within 3 --rounds 101 --out no
+shown export run --within 3 --dispatch-cases 0 --out no
+shown export run --within 3 --dispatch-cases nowhere.json --out no
+echo '[{ "ROWS": 1, "COLS": 8 }, { "ROWS": 1, "COLS": 8 }]' >twice.json
+shown export run --within 3 --dispatch-cases twice.json --out no
+echo '{ "cases": [] }' >none.json
+shown export run --within 3 --dispatch-cases none.json --out no
+small joint.json
+EVOTILE_TEMPLATES=$ROOT/templates "$EVOTILE" run joint.json --trials 1 --out joint >/dev/null 2>&1
+EVOTILE_TEMPLATES=$ROOT/templates shown export joint --within 3 --out no
+shown regret run --cases 3
+shown regret tree
+shown regret wrong_kernel --cases 3
+[ -e no ] && echo "a refused export left a folder"
+
+echo "--- a manifest edited by hand"
+edit() { rm -rf edited; cp -r tree edited; jq "$1" tree/manifest.json >edited/manifest.json; shown regret edited --cases between.json | sed -E 's/json:[0-9]*:/json:N:/; s|/[^ ]*evotile-record-[^/]*|SCRATCH|'; }
+edit '.dispatch.choice.inputs = ["WIDTH", "ROWS", "COLS"]'
+edit '.dispatch.choice.kernels = 3 | .dispatch.choice.tree = { "order": [0, 1, 2], "cases": 1 }'
+edit '.dispatch.choice.tree = { "order": [0, 0], "cases": 1 }'
+edit 'del(.dispatch.choice.tree)'
+edit '.dispatch.choise = 1'
+edit '.dispatch.ranges.COLS.min = 0'
+edit '.dispatch = null'
+echo >>tree/kernel.cu
+shown regret tree --cases between.json
