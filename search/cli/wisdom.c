@@ -104,24 +104,30 @@ static int merge(const struct wisdom_options *options, struct wisdom_store *stor
 
 /* ---- list ---- */
 
+/* Without what is not known. */
+static void add_known(cJSON *object, const char *key, double number) {
+    if (number > 0)
+        cJSON_AddNumberToObject(object, key, number);
+}
+
 static cJSON *figure_json(const struct wisdom_figure *figure) {
     cJSON *object = cJSON_CreateObject();
-    json_add(
-        object,
-        "template=%s template_hash=%s solution=%s case=%s device=%s compute_capability=%d "
-        "sm_count=%d driver=%s toolkit=%s genome=%s architecture=%s code=%s p50_us=%g low_us=%g "
-        "high_us=%g p10_us=%g p90_us=%g predicted=%hhd checks=%s conditions=%s stale=%s "
-        "checked_driver=%s",
-        figure->template_name, figure->template_hash, figure->solution, figure->case_name,
-        figure->device, (int)figure->compute_capability, (int)figure->sm_count, figure->driver,
-        figure->toolkit, figure->genome, figure->architecture, figure->code, figure->p50_us,
-        figure->low_us, figure->high_us, figure->p10_us, figure->p90_us, (bool)figure->predicted,
-        figure->checks, figure->conditions, figure->stale, figure->checked_driver);
-    cJSON_AddNumberToObject(object, "measured_at", (double)figure->measured_at);
-    if (figure->checked_at > 0) {
-        cJSON_AddNumberToObject(object, "checked_at", (double)figure->checked_at);
-        cJSON_AddNumberToObject(object, "checked_us", figure->checked_us);
-    }
+    json_add(object,
+             "template=%s template_hash=%s solution=%s case=%s device=%s compute_capability=%d "
+             "sm_count=%d driver=%s toolkit=%s genome=%s architecture=%s code=%s p50_us=%g "
+             "predicted=%hhd checks=%s conditions=%s stale=%s checked_driver=%s",
+             figure->template_name, figure->template_hash, figure->solution, figure->case_name,
+             figure->device, (int)figure->compute_capability, (int)figure->sm_count, figure->driver,
+             figure->toolkit, figure->genome, figure->architecture, figure->code, figure->p50_us,
+             (bool)figure->predicted, figure->checks, figure->conditions, figure->stale,
+             figure->checked_driver);
+    add_known(object, "p10_us", figure->p10_us);
+    add_known(object, "p90_us", figure->p90_us);
+    add_known(object, "low_us", figure->low_us);
+    add_known(object, "high_us", figure->high_us);
+    add_known(object, "measured_at", (double)figure->measured_at);
+    add_known(object, "checked_at", (double)figure->checked_at);
+    add_known(object, "checked_us", figure->checked_us);
     return object;
 }
 
@@ -138,10 +144,11 @@ static void print_table(const struct wisdom_figures *figures) {
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < figures->count; i++) {
         const struct wisdom_figure *figure = &figures->items[i];
-        char interval[64], day[32] = "", us[48];
+        char interval[64] = "", day[32] = "", us[48];
         const time_t when = (time_t)figure->measured_at;
         struct tm date;
-        snprintf(interval, sizeof interval, "%.3f to %.3f", figure->low_us, figure->high_us);
+        if (figure->high_us > 0)
+            snprintf(interval, sizeof interval, "%.3f to %.3f", figure->low_us, figure->high_us);
         snprintf(us, sizeof us, "%.3f%s", figure->p50_us, figure->predicted ? " predicted" : "");
         if (figure->measured_at > 0 && gmtime_r(&when, &date) != NULL)
             strftime(day, sizeof day, "%Y-%m-%d", &date);

@@ -324,7 +324,7 @@ static int put_dispatch(struct addition *it, struct error *error) {
             const cJSON *time = cJSON_GetArrayItem(times, v);
             const double us = cJSON_IsNumber(time) && time->valuedouble > 0 ? time->valuedouble : 0;
             if (us > 0 && !is_case_of(it, &shape, v) &&
-                put_figure(it, v, &shape, NULL, (const double[]){us, us, us}, error) < 0)
+                put_figure(it, v, &shape, NULL, (const double[]){0, us, 0}, error) < 0)
                 return -1;
         }
     }

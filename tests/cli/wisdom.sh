@@ -25,6 +25,17 @@ EVOTILE_TEMPLATES=$ROOT/tests/templates tell wisdom add pass --store pass.db
 "$EVOTILE" wisdom pack --store pass.db --out pass.wisdom 2>/dev/null
 grep -aoE '_Z[A-Za-z0-9_]*max_pass[A-Za-z0-9_]*' pass.wisdom | sort -u | wc -l
 
+# A measured dispatcher has what every kernel took at every shape; a case's own kernel has samples.
+echo '{ "template": "softmax_rows", "cases": [ { "ROWS": 4, "COLS": 40 }, { "ROWS": 8, "COLS": 60 } ], "device": "emulated:sm_89" }' >two.json
+echo '[ { "ROWS": 5, "COLS": 50 } ]' >shapes.json
+sed -i 's/"cases"/"objective": "per_case", "genes": { "VECTOR": [1], "KEEP": [0], "UNROLL": [1] }, "cases"/' two.json
+"$EVOTILE" run two.json --trials 2 --out two >/dev/null 2>&1
+"$EVOTILE" export two --out chosen --within 0 --dispatch-cases shapes.json >/dev/null 2>&1
+tell wisdom add chosen --store two.db 2>&1 | sed 's/[0-9]* added/N added/'
+"$EVOTILE" wisdom list --store two.db --json | jq -c '[.figures[] | [.case, has("low_us")]] | unique[]'
+"$EVOTILE" wisdom list --store two.db --json | jq --argjson units "$(jq '.units | length' chosen/manifest.json)" '(.figures | length) == 3 * $units'
+"$EVOTILE" wisdom list --store two.db | awk 'NR > 1 && /COLS=50/ && / to / { print "an interval that is not known: " $0 }'
+
 echo 'gate'
 gated() { "$EVOTILE" gate "$@" 2>&1 | jq -rc '[.passed, .entries, .stale], (.rows[] | [.case, .stale])' 2>/dev/null; echo "status ${PIPESTATUS[0]}"; }
 gated app.wisdom --device emulated:sm_89
