@@ -44,7 +44,7 @@ objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) \
 library := $(BUILD)/libevotile.a
 # What a program links to launch the kernels of a wisdom file; evotile checks with it what it packs.
 wisdom_object := $(BUILD)/wisdom/evotile_wisdom.o
-wisdom_libraries := $(BUILD)/wisdom/libevotile_wisdom.a $(BUILD)/wisdom/libevotile_wisdom.so $(BUILD)/wisdom/evotile_wisdom.pc
+wisdom_libraries := $(BUILD)/wisdom/libevotile_wisdom.a $(BUILD)/wisdom/libevotile_wisdom.so
 library_objects := $(filter-out $(BUILD)/search/main.o,$(objects)) $(wisdom_object)
 tests := $(test_sources:%.c=$(BUILD)/%)
 gpu_tests := $(gpu_sources:%.c=$(BUILD)/%)
@@ -115,10 +115,6 @@ $(BUILD)/wisdom/libevotile_wisdom.a: $(wisdom_object)
 $(BUILD)/wisdom/libevotile_wisdom.so: $(wisdom_object)
 	@echo "  $@"
 	$(quiet)$(CC) $(sanitize) -shared -Wl,-soname,libevotile_wisdom.so.1 -o $@ $^ -ldl -lm -lpthread
-
-$(BUILD)/wisdom/evotile_wisdom.pc: wisdom/evotile_wisdom.pc.in $(BUILD)/version
-	@echo "  $@"
-	$(quiet)sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(version)|' $< >$@
 
 $(proposer_library): $(proposer_objects)
 	@echo "  $@"
@@ -390,7 +386,8 @@ install: all ## to PREFIX (/usr/local), below DESTDIR
 	install -D -m 644 $(BUILD)/wisdom/libevotile_wisdom.a $(lib)/libevotile_wisdom.a
 	install -D -m 755 $(BUILD)/wisdom/libevotile_wisdom.so $(lib)/libevotile_wisdom.so.1
 	ln -sf libevotile_wisdom.so.1 $(lib)/libevotile_wisdom.so
-	install -D -m 644 $(BUILD)/wisdom/evotile_wisdom.pc $(lib)/pkgconfig/evotile_wisdom.pc
+	mkdir -p $(lib)/pkgconfig
+	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@version@|$(version)|' wisdom/evotile_wisdom.pc.in >$(lib)/pkgconfig/evotile_wisdom.pc
 	mkdir -p $(share)/man/man1 $(share)/bash-completion/completions $(share)/zsh/site-functions
 	$(BUILD)/evotile manual >$(share)/man/man1/evotile.1
 	$(BUILD)/evotile completion bash >$(share)/bash-completion/completions/evotile

@@ -453,6 +453,7 @@ struct evotile_wisdom_kernel {
     uint32_t dimension_count, *table, table_mask;
     double *logarithms;                                /* of the entries' shapes */
     int all_dimensions;                                /* the caller names each */
+    int real[EVOTILE_WISDOM_DIMENSIONS_MAX];           /* the dimension has the bits of a float */
     int dimension_from[EVOTILE_WISDOM_DIMENSIONS_MAX]; /* its place in the caller's list, or -1 */
     int tensor_from[EVOTILE_WISDOM_TENSORS_MAX], scalar_from[WISDOM_SCALARS_MAX];
     struct evotile_wisdom_device tuned_on;
@@ -1169,6 +1170,8 @@ static int match_all(struct evotile_wisdom_kernel *kernel, const struct evotile_
     for (uint32_t i = 0; i < of->instruction_count && status == 0; i++) {
         const struct wisdom_instruction *it = &kernel->defaults.instructions[i];
         i += it->op == WISDOM_PUSH_WIDE;
+        if (it->op == WISDOM_REAL_RANGE)
+            kernel->real[it->b] = 1;
         if (it->op == WISDOM_DEFAULT && it->a == 1 && kernel->dimension_from[it->b] < 0)
             status = refuse(message, EVOTILE_WISDOM_NO_TEMPLATE,
                             "%s needs the dimension %s, which has no default: name it",
@@ -1241,6 +1244,11 @@ static const int64_t *shape_of(const struct evotile_wisdom_kernel *kernel, uint3
     return kernel->values + (size_t)entry * 3 * kernel->dimension_count;
 }
 
+/* For the distance of shapes. */
+static double logarithm(const struct evotile_wisdom_kernel *kernel, uint32_t d, int64_t value) {
+    return log2(1 + fabs(kernel->real[d] ? (double)real_of(value) : (double)value));
+}
+
 static uint32_t hash_shape(const int64_t *shape, uint32_t count) {
     uint64_t hash = 0;
     for (uint32_t d = 0; d < count; d++)
@@ -1268,7 +1276,7 @@ static int index_shapes(struct evotile_wisdom_kernel *kernel,
             slot = (slot + 1) & kernel->table_mask;
         kernel->table[slot] = i;
         for (uint32_t d = 0; d < dimensions; d++)
-            kernel->logarithms[(size_t)i * dimensions + d] = log2(1 + fabs((double)shape[d]));
+            kernel->logarithms[(size_t)i * dimensions + d] = logarithm(kernel, d, shape[d]);
     }
     return 0;
 }
@@ -1390,7 +1398,7 @@ static uint32_t find_nearest(const struct evotile_wisdom_kernel *kernel, int64_t
     double logarithms[EVOTILE_WISDOM_DIMENSIONS_MAX], best_distance = INFINITY;
     uint32_t best = UINT32_MAX;
     for (uint32_t d = 0; d < dimensions; d++)
-        logarithms[d] = log2(1 + fabs((double)shape[d]));
+        logarithms[d] = logarithm(kernel, d, shape[d]);
     for (uint32_t i = 0; i < kernel->group->entry_count; i++) {
         const double *of = kernel->logarithms + (size_t)i * dimensions;
         double distance = 0;
@@ -1461,11 +1469,17 @@ int evotile_wisdom_describe(const struct evotile_wisdom_choice *choice, char *te
     const struct evotile_wisdom_kernel *kernel = choice->kernel;
     const struct wisdom_entry *of =
         &kernel->wisdom->entries[kernel->group->first_entry + choice->entry];
-    char shape[256] = "";
-    for (uint32_t d = 0, used = 0; d < kernel->dimension_count && used < sizeof shape; d++)
-        used += (uint32_t)snprintf(shape + used, sizeof shape - used, "%s%s=%lld", d > 0 ? "," : "",
-                                   name_at(&kernel->defaults, d),
-                                   (long long)shape_of(kernel, choice->entry)[d]);
+    char shape[512] = "";
+    for (uint32_t d = 0, used = 0; d < kernel->dimension_count && used < sizeof shape; d++) {
+        const int64_t value = shape_of(kernel, choice->entry)[d];
+        char number[32];
+        if (kernel->real[d])
+            snprintf(number, sizeof number, "%g", (double)real_of(value));
+        else
+            snprintf(number, sizeof number, "%lld", (long long)value);
+        used += (uint32_t)snprintf(shape + used, sizeof shape - used, "%s%s=%s", d > 0 ? "," : "",
+                                   name_at(&kernel->defaults, d), number);
+    }
     return snprintf(text, size, "%s of %s (%d SMs), tuned for %s: %.3f us%s, genome %s",
                     kernel->name, kernel->tuned_on.name, kernel->tuned_on.sm_count, shape,
                     choice->p50_us, choice->predicted ? " predicted" : "",

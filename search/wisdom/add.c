@@ -196,25 +196,44 @@ static int put_code(struct addition *it, int variant, struct error *error) {
 
 /* ---- figures ---- */
 
+/* Reads "1 to 8", or of a real dimension "0.25 to 1": bits of floats that are not negative have
+   their order. Returns whether the value is within. */
+static bool read_range(const char *text, bool real, int64_t value, int64_t *least, int64_t *most) {
+    long long from, to;
+    float ends[2];
+    if (!real && sscanf(text, "%lld to %lld", &from, &to) == 2) {
+        *least = from;
+        *most = to;
+    } else if (real && sscanf(text, "%f to %f", &ends[0], &ends[1]) == 2 && ends[0] >= 0) {
+        uint32_t bits[2];
+        memcpy(bits, ends, sizeof bits);
+        *least = bits[0];
+        *most = bits[1];
+    } else
+        return false;
+    return *least <= value && value <= *most;
+}
+
 /* "B 1 to 8, S 1 to 512", as the manifest has the ranges of the dimensions that are not compiled
-   in. One that it does not name, and a shape outside, has the case alone. */
+   in. One that it does not name, and a shape outside, has the value of the shape alone. */
 static void read_verified(const struct template *template, const char *verified,
                           const struct shape *shape, int64_t *values) {
     const int count = template->dimension_count;
-    int64_t *least = values + count, *most = least + count;
     for (int d = 0; d < count; d++) {
+        const struct dimension *dimension = &template->dimensions[d];
         char name[NAME_SIZE + 2];
-        long long from, to;
-        values[d] = least[d] = most[d] = shape->values[d];
-        snprintf(name, sizeof name, "%s ", template->dimensions[d].name);
-        for (const char *at = verified; at != NULL && !template->dimensions[d].real;
-             at = strstr(at, ", ") != NULL ? strstr(at, ", ") + 2 : NULL)
+        int64_t least, most;
+        values[d] = values[count + d] = values[2 * count + d] = shape->values[d];
+        snprintf(name, sizeof name, "%s ", dimension->name);
+        for (const char *at = verified, *next; at != NULL; at = next) {
+            next = strstr(at, ", ");
+            next = next != NULL ? next + 2 : NULL;
             if (strncmp(at, name, strlen(name)) == 0 &&
-                sscanf(at + strlen(name), "%lld to %lld", &from, &to) == 2 &&
-                from <= shape->values[d] && to >= shape->values[d]) {
-                least[d] = from;
-                most[d] = to;
+                read_range(at + strlen(name), dimension->real, shape->values[d], &least, &most)) {
+                values[count + d] = least;
+                values[2 * count + d] = most;
             }
+        }
     }
 }
 

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/signature.h"
 #include "config/config.h"
+#include "device/kernel_names.h"
 #include "wisdom/program.h"
 #include "wisdom/wisdom.h"
 
@@ -42,6 +43,19 @@ static inline struct wisdom_store *example_store(const char *name, enum store_mo
     return store;
 }
 
+/* What NVRTC would say that machine code calls the kernels which are C++ name expressions: their
+   number among the launches. The caller frees it. */
+static inline char *example_names(const struct template *template) {
+    struct strbuf names = {0};
+    strbuf_add(&names, "", 0);
+    for (int l = 0; l < template->launches.count; l++)
+        if (kernel_is_expression(template->launches.launches[l].kernel))
+            strbuf_print(&names, "%s\nkernel_%d\n", template->launches.launches[l].kernel, l);
+    char *copy = kernel_names_copy(names.bytes);
+    strbuf_release(&names);
+    return copy;
+}
+
 /* Puts a kernel's figure at one of the template's cases. The verified range is the case, unless
    `widest`: then every shape. Returns what the store did. */
 static inline enum wisdom_put example_put(struct wisdom_store *store,
@@ -51,12 +65,14 @@ static inline enum wisdom_put example_put(struct wisdom_store *store,
     char machine_code[64]; /* the real one differs between architectures, too */
     struct error error = {0};
     struct strbuf code = {0}, interface = {0};
+    char *names = example_names(template);
     char digest[DIGEST_TEXT_SIZE], hash[HASH_TEXT_SIZE], name[CASE_NAME_SIZE];
     char text[GENOME_TEXT_SIZE];
     int64_t values[3 * DIMENSIONS_MAX];
     const struct program_source source = {.template = template,
                                           .genome = genome,
                                           .case_index = case_index,
+                                          .kernels = names,
                                           .cubin = machine_code,
                                           .cubin_bytes = sizeof machine_code};
     enum wisdom_put outcome;
@@ -104,6 +120,7 @@ static inline enum wisdom_put example_put(struct wisdom_store *store,
         wisdom_store_put(store, &figure, &outcome, &error) < 0 ||
         wisdom_store_end(store, 0, &error) < 0)
         fail_msg("%s", error.text);
+    free(names);
     cJSON_free(shape);
     cJSON_Delete(object);
     strbuf_release(&code);

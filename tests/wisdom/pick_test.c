@@ -20,12 +20,12 @@ static const struct evotile_wisdom_device h200 = {"NVIDIA H200", 9, 0, 132};
 
 /* ---- a store of three kernels ---- */
 
-static struct template *load_rows(const char *shapes) {
+static struct template *load_template(const char *folder, const char *shapes) {
     struct error error = {0};
     struct json_document document;
     struct shape cases[CASES_MAX];
     struct device_info device;
-    struct template *dimensions = template_load("templates/softmax_rows", NULL, &error);
+    struct template *dimensions = template_load(folder, NULL, &error);
     assert_int_equal(device_describe("emulated:sm_90", &device, &error), 0);
     assert_int_equal(json_read_text(&document, "shapes", shapes, &error), 0);
     struct json root = json_root(&document);
@@ -36,12 +36,16 @@ static struct template *load_rows(const char *shapes) {
     }
     const struct template_setting setting = {
         .device = &device, .smem_limit = 49152, .cases = cases, .case_count = json_count(&root)};
-    struct template *template = template_load("templates/softmax_rows", &setting, &error);
+    struct template *template = template_load(folder, &setting, &error);
     if (template == NULL)
         fail_msg("%s", error.text);
     json_release(&document);
     template_free(dimensions);
     return template;
+}
+
+static struct template *load_rows(const char *shapes) {
+    return load_template("templates/softmax_rows", shapes);
 }
 
 static struct genome genome_of(const struct template *template, const char *text) {
@@ -217,6 +221,45 @@ static void names_that_do_not_fit_are_refused(void **state) {
         evotile_wisdom_close(kernel);
     }
     evotile_wisdom_free(wisdom);
+}
+
+/* A dimension of real numbers is passed, compared and printed as a float; its default is the
+   template's. */
+static void real_dimensions_are_floats(void **state) {
+    static const char *const all[] = {"ROWS", "COLS", "EPSILON", NULL}, *const sizes[] = {
+                                                                            "ROWS", "COLS", NULL};
+    struct template *template =
+        load_template("templates/layer_norm/rows", "[ { \"ROWS\": 3, \"COLS\": 64 } ]");
+    const struct genome genome = genome_default(template->space);
+    struct evotile_wisdom_message message;
+    struct evotile_wisdom_choice choice;
+    char text[512];
+    (void)state;
+    unlink(example_path("real.db"));
+    struct wisdom_store *store = example_store("real.db", STORE_WRITE);
+    example_put(store, template, &genome, 0, false, (struct wisdom_figure){.p50_us = 3});
+    example_pack(store, "real.wisdom");
+    wisdom_store_close(store);
+    struct evotile_wisdom *wisdom = load("real.wisdom");
+    for (int named = 0; named < 2; named++) {
+        const struct evotile_wisdom_names with = {template->name, named ? all : sizes, NULL, NULL};
+        struct evotile_wisdom_kernel *kernel;
+        assert_int_equal(evotile_wisdom_open(&kernel, wisdom, &with, &h200, &message), 0);
+        int64_t shape[] = {3, 64, evotile_wisdom_real(1e-5f)};
+        assert_int_equal(evotile_wisdom_pick(kernel, shape, 0, &choice), 0);
+        assert_int_equal(choice.how, EVOTILE_WISDOM_EXACT);
+        evotile_wisdom_describe(&choice, text, sizeof text);
+        assert_non_null(strstr(text, "EPSILON=1e-05"));
+        shape[2] = evotile_wisdom_real(2e-5f);
+        assert_int_equal(evotile_wisdom_pick(kernel, shape, 0, &choice),
+                         named ? EVOTILE_WISDOM_UNVERIFIED : 0);
+        shape[2] = evotile_wisdom_real(-1.0f);
+        assert_int_equal(evotile_wisdom_pick(kernel, shape, 0, &choice),
+                         named ? EVOTILE_WISDOM_NO_KERNEL : 0);
+        evotile_wisdom_close(kernel);
+    }
+    evotile_wisdom_free(wisdom);
+    template_free(template);
 }
 
 /* ---- calls ---- */
@@ -577,6 +620,7 @@ int main(void) {
         cmocka_unit_test(only_verified_shapes_are_served),
         cmocka_unit_test(the_nearest_device_is_named),
         cmocka_unit_test(names_that_do_not_fit_are_refused),
+        cmocka_unit_test(real_dimensions_are_floats),
         cmocka_unit_test(calls_that_do_not_fit_are_refused),
         cmocka_unit_test(threads_share_a_kernel),
         cmocka_unit_test(cut_files_are_refused),
