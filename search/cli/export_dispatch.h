@@ -10,8 +10,8 @@
  *     export_dispatch_print(dispatch, &run);
  *     export_dispatch_free(dispatch);
  *
- * Cases, and every second one of the further shapes, are fitted to. A genome that fails a trial at
- * any of the shapes is left out, with a warning.
+ * Cases, the ends of the ranges and every second one of the drawn shapes are fitted to. A genome
+ * that fails a trial at any of the shapes is left out, with a warning.
  */
 #ifndef EVOTILE_CLI_EXPORT_DISPATCH_H
 #define EVOTILE_CLI_EXPORT_DISPATCH_H
@@ -57,6 +57,8 @@ void export_dispatch_free(struct measured_dispatch *dispatch);
 /* What was chosen, and its regret, on standard output. */
 void export_dispatch_print(const struct measured_dispatch *dispatch, const struct export_run *run);
 
+/* Whether the text is a number of shapes to draw, and not the name of a file. */
+bool dispatch_draws(const char *text);
 /* Reads "200" or the name of a file into shapes, which the caller frees. Returns their number, or
    -1. */
 int dispatch_read_shapes(const struct config *config, const char *text, uint64_t seed,

@@ -117,14 +117,10 @@ static int read_kernels(struct regret_work *work, const char *device_spec, struc
 
 /* ---- the shapes ---- */
 
-static bool is_number(const char *text) {
-    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
 static int read_shapes(struct regret_work *work, struct error *error) {
     const struct config *config = work->targets.config;
     if (work->request->shapes != NULL) {
-        if (is_number(work->request->shapes) && !config->has_ranges)
+        if (dispatch_draws(work->request->shapes) && !config->has_ranges)
             return error_input(error, "%s records no ranges to draw shapes from: give --cases FILE",
                                work->request->folder);
         work->shape_count = dispatch_read_shapes(

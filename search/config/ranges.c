@@ -197,22 +197,18 @@ static int64_t draw_value(const struct range *range, const int64_t *values, stru
     return (int64_t)fmin(fmax(drawn, low), high - 1) * step;
 }
 
-/* Draws the dimensions that have ranges; the template fills in the others. Returns -1 where it
-   refuses the shape. */
-static int draw_shape(const struct config *config, struct random *random, struct shape *shape,
+/* The shape with these values for the dimensions that have ranges; the template fills in the
+   others. Returns -1 where it refuses the shape. */
+static int make_shape(const struct config *config, const int64_t *values, struct shape *shape,
                       struct error *error) {
     const struct template *shapes = config->shapes;
-    int64_t values[DIMENSIONS_MAX] = {0};
     struct json_document document;
     struct strbuf text = {0};
     strbuf_print(&text, "{");
-    for (int d = 0; d < shapes->dimension_count; d++) {
-        if (!config->ranges[d].given)
-            continue;
-        values[d] = draw_value(&config->ranges[d], values, random);
-        strbuf_print(&text, "%s\"%s\": \"%lld\"", text.used > 1 ? ", " : "",
-                     shapes->dimensions[d].name, (long long)values[d]);
-    }
+    for (int d = 0; d < shapes->dimension_count; d++)
+        if (config->ranges[d].given)
+            strbuf_print(&text, "%s\"%s\": \"%lld\"", text.used > 1 ? ", " : "",
+                         shapes->dimensions[d].name, (long long)values[d]);
     strbuf_print(&text, "}");
     int status = json_read_text(&document, config->path, text.bytes, error);
     if (status == 0) {
@@ -222,6 +218,43 @@ static int draw_shape(const struct config *config, struct random *random, struct
     }
     strbuf_release(&text);
     return status;
+}
+
+static int draw_shape(const struct config *config, struct random *random, struct shape *shape,
+                      struct error *error) {
+    int64_t values[DIMENSIONS_MAX] = {0};
+    for (int d = 0; d < config->shapes->dimension_count; d++)
+        if (config->ranges[d].given)
+            values[d] = draw_value(&config->ranges[d], values, random);
+    return make_shape(config, values, shape, error);
+}
+
+static int end_shape(const struct config *config, int case_index, bool most, struct shape *shape) {
+    int64_t values[DIMENSIONS_MAX] = {0};
+    struct error refused;
+    for (int d = 0; d < config->shapes->dimension_count; d++) {
+        const struct range *range = &config->ranges[d];
+        if (range->value_count > 0)
+            values[d] = config->cases[case_index].values[d];
+        else if (range->given && range->divides >= 0)
+            values[d] = most ? values[range->divides] : 1;
+        else if (range->given)
+            values[d] = most ? range->maximum : range->minimum;
+    }
+    return make_shape(config, values, shape, &refused);
+}
+
+int config_end_shapes(const struct config *config, struct shape **shapes) {
+    int count = 0;
+    *shapes = xcalloc(2 * (size_t)config->case_count, sizeof **shapes);
+    for (int i = 0; i < 2 * config->case_count && config->has_ranges; i++) {
+        struct shape shape = {{0}};
+        if (end_shape(config, i / 2, i % 2 == 1, &shape) == 0 &&
+            config_is_compiled(config, &shape) &&
+            !is_in(config->cases, config->case_count, &shape) && !is_in(*shapes, count, &shape))
+            (*shapes)[count++] = shape;
+    }
+    return count;
 }
 
 int config_draw_shapes(const struct config *config, int count, uint64_t seed, struct shape **shapes,

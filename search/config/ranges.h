@@ -31,6 +31,11 @@ int config_read_ranges(struct config *config, const struct json *root, struct er
 int config_draw_shapes(const struct config *config, int count, uint64_t seed, struct shape **shapes,
                        struct error *error);
 
+/* The ends of the ranges: for each case the shape with the least values, and that with the most,
+   where the values of a list are the case's. They differ from each other and from the cases.
+   Returns their number, which may be 0. The caller frees them. */
+int config_end_shapes(const struct config *config, struct shape **shapes);
+
 /* Reads a file with a list of shapes, as "cases" of a config has them, or an object with such a
    list under "cases", whose other keys are ignored: a config. */
 int config_read_shapes(const struct config *config, const char *path, struct shape **shapes,

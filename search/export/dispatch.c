@@ -19,6 +19,8 @@ void dispatch_add_tree(const struct export *export, cJSON *values) {
     struct strbuf tree = {0}, orders = {0};
     if (!dispatch_is_exported(export))
         return;
+    if (tree_depth(export->request->dispatch->tree) == 0)
+        strbuf_print(&tree, "    (void)shape; /* one order is for every shape */\n");
     tree_write_c(export->request->dispatch->tree, "shape->", 4, &tree);
     tree_write_orders(export->request->dispatch->tree, 4, &orders);
     embedded_add_text(values, "tree", &tree);

@@ -6,16 +6,18 @@
  * more than a fifth is timed no more there. A time is the geometric mean of the medians of its
  * rounds.
  *
- *     struct case_times_request request = {.config = config, .device = "cuda:0", .rounds = 2, ...};
+ *     struct case_times_request request = {.device = "cuda:0", .kernel_count = 2};
+ *     ...;                                       // its config, kernels and shapes
  *     double *us;
+ *     bool predicted;
  *     if (case_times_measure(&request, &us, &predicted, &error) < 0)
  *         ...;
  *     struct kernel_times times = {request.kernel_count, request.shape_count, us};
  *     free(us);
  *
- * A device that predicts gives predictions. A time is NAN where the genome is not
- * valid for the shape, or its trial failed, which a warning names. Where genes change how much a
- * call computes, it is divided by that.
+ * A device that predicts gives predictions. A time is NAN where the genome is not valid for the
+ * shape, or its trial failed, which a warning names. Where genes change how much a call computes,
+ * it is divided by that.
  */
 #ifndef EVOTILE_SESSION_CASE_TIMES_H
 #define EVOTILE_SESSION_CASE_TIMES_H

@@ -127,6 +127,28 @@ static void divisors_divide(void **state) {
     config_free(config);
 }
 
+/* The ends of the ranges, for each list value of the cases, without what is a case. */
+static void ends_of_ranges(void **state) {
+    (void)state;
+    struct error error = {0};
+    struct config *config = config_from_text(
+        "c.json",
+        "{ \"template\": \"softmax_rows\", \"cases\": [{ \"ROWS\": 4, \"COLS\": 40 }, { \"ROWS\": "
+        "9, \"COLS\": 41 }, { \"ROWS\": 8, \"COLS\": 9, \"F32\": 1 }], \"ranges\": { \"ROWS\": { "
+        "\"min\": 5, \"max\": 23, \"multiple_of\": 4 }, \"COLS\": { \"min\": 9, \"max\": 50 }, "
+        "\"F32\": { \"values\": [0, 1] } } }",
+        "templates/softmax_rows", &error);
+    if (config == NULL)
+        fail_msg("%s", error.text);
+    static const int64_t expected[][3] = {{8, 9, 0}, {20, 50, 0}, {20, 50, 1}};
+    struct shape *shapes;
+    assert_int_equal(config_end_shapes(config, &shapes), 3);
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(shapes[i].values, expected[i], sizeof expected[i]);
+    free(shapes);
+    config_free(config);
+}
+
 /* Whatever cannot be drawn is one line that names the place. */
 static void mistakes(void **state) {
     (void)state;
@@ -234,6 +256,7 @@ int main(void) {
         cmocka_unit_test(mistakes),
         cmocka_unit_test(nothing_to_draw),
         cmocka_unit_test(files_of_shapes),
+        cmocka_unit_test(ends_of_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

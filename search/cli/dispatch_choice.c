@@ -1,0 +1,197 @@
+/* Chooses genomes, fits the tree that names one, and finds its regret. */
+#include "base/memory.h"
+#include "cli/dispatch_work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the tree ---- */
+
+/* The dimensions that differ between shapes; flags and lists of values are in no product. */
+static int fill_inputs(struct dispatch_work *work, const char **names, int64_t *maxima) {
+    const struct template *shapes = work->run->config->shapes;
+    int indices[DIMENSIONS_MAX], count = 0;
+    for (int d = 0; d < shapes->dimension_count; d++) {
+        const struct dimension *dimension = &shapes->dimensions[d];
+        bool varies = false;
+        for (int s = 1; s < work->shape_count; s++)
+            varies = varies || work->shapes[s].values[d] != work->shapes[0].values[d];
+        if (!varies || dimension->real)
+            continue;
+        names[count] = dimension->name;
+        maxima[count] =
+            dimension->value_count > 0 || dimension->minimum < 0 ? 1 : dimension->maximum;
+        indices[count++] = d;
+    }
+    work->inputs = xcalloc((size_t)work->shape_count * (size_t)(count + 1), sizeof *work->inputs);
+    for (int s = 0; s < work->shape_count; s++)
+        for (int i = 0; i < count; i++)
+            work->inputs[s * count + i] = work->shapes[s].values[indices[i]];
+    return count;
+}
+
+/* The rows of the shapes to fit, first. The caller frees both. */
+static struct kernel_times fitted_times(const struct dispatch_work *work, int input_count,
+                                        int64_t **inputs) {
+    const size_t room = (size_t)work->shape_count;
+    double *us = xmalloc(room * (size_t)work->kernel_count * sizeof *us);
+    int count = 0;
+    *inputs = xmalloc((room * (size_t)input_count + 1) * sizeof **inputs);
+    for (int s = 0; s < work->shape_count; s++) {
+        if (!work->fitted[s])
+            continue;
+        memcpy(us + count * work->kernel_count, work->us + s * work->kernel_count,
+               (size_t)work->kernel_count * sizeof *us);
+        memcpy(*inputs + count * input_count, work->inputs + s * input_count,
+               (size_t)input_count * sizeof **inputs);
+        count++;
+    }
+    return (struct kernel_times){work->kernel_count, count, us};
+}
+
+double dispatch_fit(struct dispatch_work *work, const struct dispatch_options *options) {
+    const char *names[DIMENSIONS_MAX];
+    int64_t maxima[DIMENSIONS_MAX], *inputs;
+    double within = options->within / 100;
+    const int count = fill_inputs(work, names, maxima);
+    const struct kernel_times times = fitted_times(work, count, &inputs);
+    if (options->most > 0)
+        within = cover_find_at_most(&times, within, (int)options->most, &work->cover);
+    else
+        cover_find(&times, within, &work->cover);
+    const struct kernel_times chosen =
+        kernel_times_select(&times, work->cover.kernels, work->cover.count);
+    const struct tree_limits limits = {
+        .depth = DISPATCH_DEPTH, .leaf_cases = 2, .within = options->within / 100};
+    if (work->cover.count > 0)
+        tree_fit(&work->kernel_tree,
+                 &(struct tree_inputs){.count = count, .names = names, .maxima = maxima}, inputs,
+                 &chosen, &limits);
+    free((double *)times.us);
+    free((double *)chosen.us);
+    free(inputs);
+    return within;
+}
+
+/* ---- the units ---- */
+
+static int add_unit(struct measured_dispatch *dispatch, int kernel, int case_index) {
+    struct dispatch_work *work = dispatch->work;
+    const int goal = work->kernel_goals[kernel];
+    int u = 0;
+    while (u < dispatch->unit_count &&
+           (dispatch->units[u].goal != goal || dispatch->units[u].case_index != case_index))
+        u++;
+    if (u == dispatch->unit_count && u < CASES_MAX)
+        dispatch->units[dispatch->unit_count++] = (struct dispatch_unit){
+            .goal = goal, .genome = &work->genomes[kernel], .case_index = case_index};
+    return u;
+}
+
+/* What the tree of genomes gives each shape to fit, compiled for its specialised dimensions. */
+static int add_units(struct measured_dispatch *dispatch, struct error *error) {
+    struct dispatch_work *work = dispatch->work;
+    const struct kernel_times all = {work->kernel_count, work->shape_count, work->us};
+    const struct kernel_times chosen =
+        kernel_times_select(&all, work->cover.kernels, work->cover.count);
+    int status = 0;
+    for (int s = 0; s < work->shape_count && status == 0; s++) {
+        const int choice =
+            !work->fitted[s]
+                ? -1
+                : tree_choose(&work->kernel_tree, work->inputs + s * work->kernel_tree.input_count,
+                              &chosen, s);
+        if (choice < 0)
+            continue;
+        const int kernel = work->cover.kernels[choice];
+        if (add_unit(dispatch, kernel, dispatch_compiled_case(work, kernel, &work->shapes[s])) ==
+            CASES_MAX)
+            status = error_input(error,
+                                 "the dispatcher takes more than %d variants: raise --within, or "
+                                 "give --genomes N",
+                                 CASES_MAX);
+    }
+    free((double *)chosen.us);
+    return status;
+}
+
+int dispatch_unit_kernel(const struct dispatch_work *work, const struct dispatch_unit *unit) {
+    int kernel = 0;
+    while (work->kernel_goals[kernel] != unit->goal)
+        kernel++;
+    return kernel;
+}
+
+/* The tree of the units: of each leaf those of the first genome, then those of the second. */
+static void expand_tree(struct measured_dispatch *dispatch) {
+    const struct dispatch_work *work = dispatch->work;
+    struct tree *tree = &dispatch->tree;
+    *tree = work->kernel_tree;
+    tree->nodes = xmalloc((size_t)tree->node_count * sizeof *tree->nodes);
+    memcpy(tree->nodes, work->kernel_tree.nodes, (size_t)tree->node_count * sizeof *tree->nodes);
+    tree->kernel_count = dispatch->unit_count;
+    for (int i = 0; i < tree->node_count; i++) {
+        int count = 0;
+        for (int k = 0; k < work->cover.count; k++)
+            for (int u = 0; u < dispatch->unit_count; u++)
+                if (dispatch_unit_kernel(work, &dispatch->units[u]) ==
+                    work->cover.kernels[work->kernel_tree.nodes[i].order[k]])
+                    tree->nodes[i].order[count++] = (unsigned char)u;
+    }
+}
+
+static void fill_unit_times(struct measured_dispatch *dispatch) {
+    struct dispatch_work *work = dispatch->work;
+    const int count = dispatch->unit_count;
+    const struct kernel_times times = {work->kernel_count, work->shape_count, work->us};
+    work->unit_us = xmalloc(((size_t)work->shape_count * (size_t)count + 1) * sizeof *work->us);
+    work->least_us = xmalloc((size_t)work->shape_count * sizeof *work->least_us);
+    for (int s = 0; s < work->shape_count; s++) {
+        const int fastest = kernel_times_fastest(&times, s);
+        work->least_us[s] = fastest < 0 ? NAN : work->us[s * work->kernel_count + fastest];
+        for (int u = 0; u < count; u++) {
+            const int kernel = dispatch_unit_kernel(work, &dispatch->units[u]);
+            const bool compiled = dispatch_compiled_case(work, kernel, &work->shapes[s]) ==
+                                  dispatch->units[u].case_index;
+            work->unit_us[s * count + u] =
+                compiled ? work->us[s * work->kernel_count + kernel] : NAN;
+        }
+    }
+}
+
+int dispatch_add_units(struct measured_dispatch *dispatch, struct error *error) {
+    if (add_units(dispatch, error) < 0)
+        return -1;
+    expand_tree(dispatch);
+    fill_unit_times(dispatch);
+    return 0;
+}
+
+/* ---- the regret ---- */
+
+struct regret dispatch_find_regret(const struct measured_dispatch *dispatch, bool fitted,
+                                   int *worst) {
+    const struct dispatch_work *work = dispatch->work;
+    const struct kernel_times times = {dispatch->unit_count, work->shape_count, work->unit_us};
+    double *ratios = xmalloc((size_t)work->shape_count * sizeof *ratios);
+    int *shapes = xmalloc((size_t)work->shape_count * sizeof *shapes), count = 0, unserved = 0;
+    struct regret regret;
+    for (int s = 0; s < work->shape_count; s++) {
+        if (work->fitted[s] != fitted || !(work->least_us[s] > 0))
+            continue;
+        const int unit =
+            tree_choose(&dispatch->tree, work->inputs + s * dispatch->tree.input_count, &times, s);
+        if (unit < 0) {
+            unserved++;
+            continue;
+        }
+        shapes[count] = s;
+        ratios[count++] = work->unit_us[s * dispatch->unit_count + unit] / work->least_us[s];
+    }
+    regret_compute(&regret, ratios, count, unserved, work->run->config->seed);
+    *worst = count > 0 ? shapes[regret.worst_case] : 0;
+    free(ratios);
+    free(shapes);
+    return regret;
+}

@@ -1,0 +1,183 @@
+/* Times the champions of a run at its cases and at shapes between them. */
+#include "base/log.h"
+#include "base/memory.h"
+#include "cli/dispatch_work.h"
+#include "config/ranges.h"
+#include "session/case_times.h"
+#include "session/single_trial.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kernels, shapes and the device ---- */
+
+static void add_kernels(struct dispatch_work *work) {
+    const struct export_run *run = work->run;
+    for (int i = 0; i < run->goal_count; i++) {
+        const int goal = run->goals[i], solution = export_run_rival(run, goal);
+        int k = 0;
+        while (k < work->kernel_count &&
+               (export_run_rival(run, work->kernel_goals[k]) != solution ||
+                !genome_equal(&work->genomes[k], &run->genomes[goal])))
+            k++;
+        if (k < work->kernel_count)
+            continue;
+        work->kernel_goals[k] = goal;
+        work->genomes[k] = run->genomes[goal];
+        genome_print(&work->genomes[k], export_run_template(run, goal)->space, work->texts[k]);
+        work->kernel_count++;
+    }
+}
+
+static struct template *kernel_template(const struct dispatch_work *work, int kernel) {
+    return export_run_template(work->run, work->kernel_goals[kernel]);
+}
+
+bool dispatch_draws(const char *text) {
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+int dispatch_read_shapes(const struct config *config, const char *text, uint64_t seed,
+                         struct shape **shapes, struct error *error) {
+    errno = 0;
+    if (!dispatch_draws(text))
+        return config_read_shapes(config, text, shapes, error);
+    const long number = strtol(text, NULL, 10);
+    if (errno != 0 || number < 1 || number > SHAPES_MAX)
+        return error_input(error, "%s shapes: draw 1 to %d", text, SHAPES_MAX);
+    return config_draw_shapes(config, (int)number, seed, shapes, error);
+}
+
+/* Adds shapes that are not there yet, every `fitted_every`th as one to fit. */
+static void append_shapes(struct dispatch_work *work, const struct shape *shapes, int count,
+                          int fitted_every) {
+    const size_t room = (size_t)(work->shape_count + count);
+    int added = 0;
+    work->shapes = xrealloc(work->shapes, room * sizeof *work->shapes);
+    work->fitted = xrealloc(work->fitted, room * sizeof *work->fitted);
+    for (int i = 0; i < count; i++) {
+        bool known = false; /* a file may name a case; an end of a range may be drawn */
+        for (int s = 0; s < work->shape_count && !known; s++)
+            known = memcmp(&work->shapes[s], &shapes[i], sizeof *shapes) == 0;
+        if (known)
+            continue;
+        work->fitted[work->shape_count] = ++added % fitted_every == 0;
+        work->shapes[work->shape_count++] = shapes[i];
+    }
+}
+
+/* The cases are fitted to, and the ends of the ranges, within which every shape then is verified;
+   and every second one of the others. */
+static int add_shapes(struct dispatch_work *work, const char *text, struct error *error) {
+    const struct config *config = work->run->config;
+    char number[16];
+    struct shape *others = NULL, *ends = NULL;
+    snprintf(number, sizeof number, "%d", DISPATCH_SHAPES);
+    if (text == NULL)
+        text = number;
+    const int count = dispatch_read_shapes(config, text, config->seed, &others, error);
+    int end_count = 0;
+    if (count < 0)
+        return -1;
+    append_shapes(work, config->cases, config->case_count, 1);
+    if (dispatch_draws(text))
+        end_count = config_end_shapes(config, &ends);
+    append_shapes(work, ends, end_count, 1);
+    append_shapes(work, others, count, 2);
+    free(others);
+    free(ends);
+    return 0;
+}
+
+static int find_device(struct dispatch_work *work, struct error *error) {
+    const char *const specs[] = {work->run->device.spec, "auto"};
+    struct device_info device;
+    struct error ignored;
+    for (int i = 0; i < 2; i++)
+        if (device_describe(specs[i], &device, &ignored) == 0 &&
+            strcmp(device.name, work->run->device.name) == 0) {
+            snprintf(work->device, sizeof work->device, "%s", device.spec);
+            return 0;
+        }
+    return error_set(error,
+                     "--within times the kernels on %s, which is not here: export on a host that "
+                     "has one, or leave --within out",
+                     work->run->device.name);
+}
+
+/* ---- measuring ---- */
+
+int dispatch_compiled_case(const struct dispatch_work *work, int kernel,
+                           const struct shape *shape) {
+    const struct template *template = kernel_template(work, kernel);
+    for (int c = 0; c < template->case_count; c++) {
+        bool same = true;
+        for (int d = 0; d < template->dimension_count; d++)
+            same = same && (!template->dimensions[d].specialised ||
+                            template->cases[c].values[d] == shape->values[d]);
+        if (same)
+            return c;
+    }
+    return -1;
+}
+
+static int prepare(void *context, int kernel, int shape, struct trial_request *request,
+                   struct error *error) {
+    const struct dispatch_work *work = context;
+    (void)request;
+    (void)error;
+    return !work->failed[kernel] && dispatch_compiled_case(work, kernel, &work->shapes[shape]) >= 0;
+}
+
+static void note_failure(void *context, int kernel, int shape, const struct trial_result *result) {
+    struct dispatch_work *work = context;
+    (void)shape;
+    if (result->outcome.verdict != VERDICT_OK)
+        work->failed[kernel] = true;
+}
+
+static int measure(struct dispatch_work *work, const struct dispatch_options *options,
+                   bool *predicted, struct error *error) {
+    struct timed_kernel kernels[DISPATCH_KERNELS_MAX];
+    int left = 0;
+    for (int k = 0; k < work->kernel_count; k++)
+        kernels[k] =
+            (struct timed_kernel){.solution = export_run_rival(work->run, work->kernel_goals[k]),
+                                  .genome = work->texts[k]};
+    const struct case_times_request request = {.config = work->run->config,
+                                               .device = work->device,
+                                               .rounds = (int)options->rounds,
+                                               .seed = single_trial_fresh_seed(),
+                                               .kernel_count = work->kernel_count,
+                                               .kernels = kernels,
+                                               .shape_count = work->shape_count,
+                                               .shapes = work->shapes,
+                                               .prepare = prepare,
+                                               .measured = note_failure,
+                                               .context = work};
+    log_info("%d genomes are timed at %d shapes on %s", work->kernel_count, work->shape_count,
+             work->device);
+    if (case_times_measure(&request, &work->us, predicted, error) < 0)
+        return -1;
+    for (int k = 0; k < work->kernel_count; k++) {
+        left += !work->failed[k];
+        for (int s = 0; s < work->shape_count && work->failed[k]; s++)
+            work->us[s * work->kernel_count + k] = NAN;
+        if (work->failed[k])
+            log_warn("genome %d fails at a shape, and is not exported: %.300s", k + 1,
+                     work->texts[k]);
+    }
+    return left > 0 ? 0
+                    : error_refuse(error, "every genome fails at one of the shapes: nothing is "
+                                          "exported");
+}
+
+int dispatch_measure_times(struct dispatch_work *work, const struct dispatch_options *options,
+                           bool *predicted, struct error *error) {
+    if (find_device(work, error) < 0 || add_shapes(work, options->shapes, error) < 0)
+        return -1;
+    add_kernels(work);
+    return measure(work, options, predicted, error);
+}

@@ -1,0 +1,57 @@
+/*
+ * dispatch_work: what is measured for an exported dispatcher, and what follows from it. Private to
+ * the files that implement cli/export_dispatch.h.
+ *
+ *     if (dispatch_measure_times(work, &options, &predicted, &error) < 0)
+ *         return -1;
+ *     double within = dispatch_fit(work, &options);
+ *     if (dispatch_add_units(dispatch, &error) < 0)
+ *         return -1;
+ *     dispatch->exported.held_out = dispatch_find_regret(dispatch, false, &worst);
+ */
+#ifndef EVOTILE_CLI_DISPATCH_WORK_H
+#define EVOTILE_CLI_DISPATCH_WORK_H
+
+#include "cli/export_dispatch.h"
+#include "dispatch/cover.h"
+
+/* What is measured, and what follows from it. Kernels are genomes of a solution. */
+struct dispatch_work {
+    struct export_run *run;
+    char device[sizeof((struct device_info *)0)->spec];
+    int kernel_count, kernel_goals[DISPATCH_KERNELS_MAX]; /* the first goal that each is champion
+                                                             of */
+    bool failed[DISPATCH_KERNELS_MAX];
+    struct genome genomes[DISPATCH_KERNELS_MAX];
+    char texts[DISPATCH_KERNELS_MAX][GENOME_TEXT_SIZE];
+    int shape_count;
+    struct shape *shapes; /* the cases, then the others */
+    bool *fitted;
+    int64_t *inputs;  /* [shape][input of the tree] */
+    double *us;       /* [shape][kernel] */
+    double *unit_us;  /* [shape][unit] */
+    double *least_us; /* of a shape */
+    char *ranges;     /* of the config, as JSON */
+    struct cover cover;
+    struct tree kernel_tree; /* its kernels are those of the cover */
+};
+
+/* Fills kernels, shapes and times. */
+int dispatch_measure_times(struct dispatch_work *work, const struct dispatch_options *options,
+                           bool *predicted, struct error *error);
+/* The first case of the run with the shape's specialised dimensions, as the kernel's solution
+   specialises them; -1: there is none. */
+int dispatch_compiled_case(const struct dispatch_work *work, int kernel, const struct shape *shape);
+
+/* Chooses the genomes and fits their tree. Returns the fraction that they are within. */
+double dispatch_fit(struct dispatch_work *work, const struct dispatch_options *options);
+/* Fills the units, their tree and their times. */
+int dispatch_add_units(struct measured_dispatch *dispatch, struct error *error);
+/* The kernel of a unit. */
+int dispatch_unit_kernel(const struct dispatch_work *work, const struct dispatch_unit *unit);
+/* The regret at the shapes that were fitted to, or at the others; `worst` is the index of the worst
+   shape. */
+struct regret dispatch_find_regret(const struct measured_dispatch *dispatch, bool fitted,
+                                   int *worst);
+
+#endif
