@@ -106,7 +106,7 @@ $(library): $(library_objects)
 
 $(wisdom_object): wisdom/evotile_wisdom.c $(BUILD)/flags
 	@mkdir -p $(@D); echo "  $@"
-	$(quiet)$(CC) -std=gnu11 -I$(CUDA_HOME)/include $(CFLAGS) -fPIC $(visibility) $(warnings) $(sanitize) -MMD -MP -c -o $@ $<
+	$(quiet)$(CC) -std=gnu11 -I$(CUDA_HOME)/include $(CFLAGS) -fPIC $(visibility) $(warnings) $(frames) $(sanitize) -MMD -MP -c -o $@ $<
 
 $(BUILD)/wisdom/libevotile_wisdom.a: $(wisdom_object)
 	@echo "  $@"

@@ -7,6 +7,7 @@
 #include "wisdom/wisdom.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILE_BYTES_MAX = 1 << 30 };
 
@@ -14,7 +15,10 @@ static const char sqlite_magic[16] = "SQLite format 3";
 
 bool wisdom_is_source(const char *path) {
     char start[sizeof sqlite_magic] = "";
-    FILE *file = path_is_dir(path) ? NULL : fopen(path, "rbe");
+    struct stat status;
+    if (stat(path, &status) < 0 || !S_ISREG(status.st_mode)) /* a pipe would wait for ever */
+        return false;
+    FILE *file = fopen(path, "rbe");
     if (file == NULL)
         return false;
     const size_t size = fread(start, 1, sizeof start, file);

@@ -63,6 +63,7 @@ flip -40
 gated changed.wisdom --device emulated:sm_89
 tell gate app.wisdom --device emulated:sm_90
 tell gate app.wisdom --against run
+mkfifo pipe && tell gate pipe --against run
 # A template that has changed makes its entries stale; they are packed no more, and gc removes them.
 mkdir -p mine && cp -r "$ROOT/templates/softmax_rows" "$ROOT/templates/lib" mine/ && echo '/* changed */' >>mine/softmax_rows/kernel.cu
 gated wisdom.db --device emulated:sm_89 --templates mine
