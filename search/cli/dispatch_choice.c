@@ -146,6 +146,8 @@ static void fill_unit_times(struct measured_dispatch *dispatch) {
     const int count = dispatch->unit_count;
     const struct kernel_times times = {work->kernel_count, work->shape_count, work->us};
     work->unit_us = xmalloc(((size_t)work->shape_count * (size_t)count + 1) * sizeof *work->us);
+    work->unit_verified =
+        xcalloc((size_t)work->shape_count * (size_t)count + 1, sizeof *work->unit_verified);
     work->least_us = xmalloc((size_t)work->shape_count * sizeof *work->least_us);
     for (int s = 0; s < work->shape_count; s++) {
         const int fastest = kernel_times_fastest(&times, s);
@@ -156,6 +158,8 @@ static void fill_unit_times(struct measured_dispatch *dispatch) {
                                   dispatch->units[u].case_index;
             work->unit_us[s * count + u] =
                 compiled ? work->us[s * work->kernel_count + kernel] : NAN;
+            work->unit_verified[s * count + u] =
+                compiled && work->verified[s * work->kernel_count + kernel];
         }
     }
 }

@@ -25,6 +25,7 @@ static void add_kernels(struct dispatch_work *work) {
         if (k < work->kernel_count)
             continue;
         work->kernel_goals[k] = goal;
+        work->kernel_trials[k] = run->champions[goal]->number;
         work->genomes[k] = run->genomes[goal];
         genome_print(&work->genomes[k], export_run_template(run, goal)->space, work->texts[k]);
         work->kernel_count++;
@@ -131,11 +132,14 @@ static int prepare(void *context, int kernel, int shape, struct trial_request *r
     return !work->failed[kernel] && dispatch_compiled_case(work, kernel, &work->shapes[shape]) >= 0;
 }
 
-static void note_failure(void *context, int kernel, int shape, const struct trial_result *result) {
+static void note_result(void *context, int kernel, int shape, const struct trial_result *result) {
     struct dispatch_work *work = context;
-    (void)shape;
-    if (result->outcome.verdict != VERDICT_OK)
+    const struct outcome *outcome = &result->outcome;
+    if (outcome->verdict != VERDICT_OK)
         work->failed[kernel] = true;
+    else
+        work->verified[shape * work->kernel_count + kernel] =
+            outcome->case_count == 1 && outcome->cases[0].bound.relative_l2 > 0;
 }
 
 static int measure(struct dispatch_work *work, const struct dispatch_options *options,
@@ -155,8 +159,10 @@ static int measure(struct dispatch_work *work, const struct dispatch_options *op
                                                .shape_count = work->shape_count,
                                                .shapes = work->shapes,
                                                .prepare = prepare,
-                                               .measured = note_failure,
+                                               .measured = note_result,
                                                .context = work};
+    work->verified =
+        xcalloc((size_t)work->shape_count * (size_t)work->kernel_count, sizeof *work->verified);
     log_info("%d genomes are timed at %d shapes on %s", work->kernel_count, work->shape_count,
              work->device);
     if (case_times_measure(&request, &work->us, predicted, error) < 0)

@@ -21,15 +21,18 @@ struct dispatch_work {
     char device[sizeof((struct device_info *)0)->spec];
     int kernel_count, kernel_goals[DISPATCH_KERNELS_MAX]; /* the first goal that each is champion
                                                              of */
+    int64_t kernel_trials[DISPATCH_KERNELS_MAX];          /* of that goal's champion */
     bool failed[DISPATCH_KERNELS_MAX];
     struct genome genomes[DISPATCH_KERNELS_MAX];
     char texts[DISPATCH_KERNELS_MAX][GENOME_TEXT_SIZE];
     int shape_count;
     struct shape *shapes; /* the cases, then the others */
     bool *fitted;
-    int64_t *inputs;  /* [shape][input of the tree] */
-    double *us;       /* [shape][kernel] */
-    double *unit_us;  /* [shape][unit] */
+    int64_t *inputs; /* [shape][input of the tree] */
+    double *us;      /* [shape][kernel] */
+    bool *verified;  /* the same */
+    double *unit_us; /* [shape][unit] */
+    bool *unit_verified;
     double *least_us; /* of a shape */
     char *ranges;     /* of the config, as JSON */
     struct cover cover;

@@ -504,9 +504,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     if (count < 0 || read_frameworks(frameworks, &export.with) < 0)
         goto done;
     export.dispatch.given = !isnan(export.dispatch.within);
-    if (!export.dispatch.given && (export.dispatch.shapes != NULL || export.dispatch.most > 0)) {
-        fprintf(stderr,
-                "evotile: export: --dispatch-cases and --genomes go with --within PER_CENT\n");
+    if (!export.dispatch.given && (export.dispatch.shapes != NULL || export.dispatch.most > 0 ||
+                                   export.dispatch.rounds > 0)) {
+        fprintf(stderr, "evotile: export: --dispatch-cases, --genomes and --rounds go with "
+                        "--within PER_CENT\n");
         goto done;
     }
     if (export.wheel && export.with == 0)

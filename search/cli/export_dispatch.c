@@ -45,8 +45,7 @@ static int replace_champion(struct dispatch_work *work, int kernel, int case_ind
     const int goal =
         case_index * run->solutions.count + export_run_rival(run, work->kernel_goals[kernel]);
     /* A copy of the genome's own trial, of which only the figures differ. */
-    const int64_t number = run->champions[work->kernel_goals[kernel]]->number;
-    struct store_trial *trial = store_trial_read(run->store, number, error);
+    struct store_trial *trial = store_trial_read(run->store, work->kernel_trials[kernel], error);
     if (trial == NULL)
         return -1;
     outcome_release((struct outcome *)trial->outcome);
@@ -158,6 +157,8 @@ static int measure_all(struct measured_dispatch *dispatch, const struct dispatch
         dispatch_measure_times(work, options, &exported->predicted, error) < 0)
         return -1;
     exported->within = dispatch_fit(work, options);
+    if (work->cover.count == 0)
+        return error_refuse(error, "no genome was timed at any case: nothing is exported");
     if (dispatch_add_units(dispatch, error) < 0 || check_units(dispatch, error) < 0)
         return -1;
     exported->tree = &dispatch->tree;
@@ -168,6 +169,7 @@ static int measure_all(struct measured_dispatch *dispatch, const struct dispatch
     exported->shapes = work->shapes;
     exported->fitted = work->fitted;
     exported->us = work->unit_us;
+    exported->verified = work->unit_verified;
     exported->least_us = work->least_us;
     exported->held_out = dispatch_find_regret(dispatch, false, &exported->worst_shape);
     exported->of_fitted = dispatch_find_regret(dispatch, true, &ignored);
@@ -205,7 +207,9 @@ void export_dispatch_free(struct measured_dispatch *dispatch) {
     free(work->fitted);
     free(work->inputs);
     free(work->us);
+    free(work->verified);
     free(work->unit_us);
+    free(work->unit_verified);
     free(work->least_us);
     free(work->ranges);
     free(work);

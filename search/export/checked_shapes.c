@@ -358,13 +358,13 @@ static int add_cases(struct export *export, struct error *error) {
     return 0;
 }
 
-/* The shapes at which variants were timed, and verified before that. */
+/* The shapes at which variants were timed, if they were verified before that. */
 static void add_timed_shapes(struct export *export) {
     const struct export_dispatch *dispatch = export->request->dispatch;
     const int count = export->request->variant_count;
     for (int s = 0; dispatch != NULL && s < dispatch->shape_count; s++)
         for (int v = 0; v < count; v++)
-            if (dispatch->us[s * count + v] > 0)
+            if (dispatch->verified[s * count + v])
                 widen_range(export->template, &export->verified[v], &dispatch->shapes[s]);
 }
 

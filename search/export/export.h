@@ -89,6 +89,8 @@ struct export_dispatch {
     const struct shape *shapes;
     const bool *fitted;                /* of a shape: the tree was fitted to it */
     const double *us;                  /* [shape][variant]; NAN: it does not fit */
+    const bool *verified;              /* [shape][variant]: its trial there was verified; an
+                                          emulated device leaves out what takes too long */
     const double *least_us;            /* of a shape: the fastest of all genomes; NAN: none fits */
     struct regret held_out, of_fitted; /* of the choices at shapes that fitted no tree, and at the
                                           others */

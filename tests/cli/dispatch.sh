@@ -20,6 +20,7 @@ echo "--- the tree, and its regret at shapes that it was not fitted to"
 shown export run --within 0 --dispatch-cases 4 --out tree
 jq -c '.dispatch | [.genomes, .exported_genomes, .fewest, .predicted, .regret.shapes, .regret_fitted.shapes, (.choice.tree | has("if"))]' tree/manifest.json
 jq -c '[.dispatch.shapes[] | .fitted] | [length, (map(select(.)) | length)]' tree/manifest.json
+grep -A1 'Verified for shapes' tree/tree.h | tail -1
 grep -A3 'Of 2 genomes' tree/tree.h | head -4 | sed -E 's/[0-9]+\.[0-9]+/N/g'
 sed -n '/^static int leaf_of/,/^}/p' tree/tree.c | sed 's/<= [0-9]*/<= N/'
 "$ROOT"/tests/bench/dispatch.py tree --check
