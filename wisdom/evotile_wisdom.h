@@ -16,7 +16,7 @@
  *         evotile_wisdom_this_device(&device, &message) != 0 ||
  *         evotile_wisdom_open(&kernel, wisdom, &names, &device, &message) != 0)
  *         return complain(message.text);
- *     if (evotile_wisdom_pick(kernel, shape, 0, &choice) == 0)         // about 50 ns
+ *     if (evotile_wisdom_pick(kernel, shape, 0, &choice) == 0)         // about 100 ns
  *         status = evotile_wisdom_launch(&choice, &call);
  *     evotile_wisdom_close(kernel);
  *     evotile_wisdom_free(wisdom);
