@@ -42,7 +42,10 @@ endif
 objects := $(sources:%.c=$(BUILD)/%.o) $(cxx_sources:%.cpp=$(BUILD)/%.o) \
            $(embedded:%=$(BUILD)/%.o)
 library := $(BUILD)/libevotile.a
-library_objects := $(filter-out $(BUILD)/search/main.o,$(objects))
+# What a program links to launch the kernels of a wisdom file; evotile checks with it what it packs.
+wisdom_object := $(BUILD)/wisdom/evotile_wisdom.o
+wisdom_libraries := $(addprefix $(BUILD)/wisdom/,libevotile_wisdom.a libevotile_wisdom.so evotile_wisdom.pc)
+library_objects := $(filter-out $(BUILD)/search/main.o,$(objects)) $(wisdom_object)
 tests := $(test_sources:%.c=$(BUILD)/%)
 gpu_tests := $(gpu_sources:%.c=$(BUILD)/%)
 fuzzers := $(fuzz_sources:%.c=$(BUILD)/%)
@@ -104,7 +107,7 @@ compile_c = $(CC) -std=c11 $(CPPFLAGS) $(define_version) $(CFLAGS) $(visibility)
 compile_cxx = $(CXX) -std=c++17 $(CPPFLAGS) $(CFLAGS) $(visibility) $(warnings) $(sanitize) -fno-exceptions \
               -fno-rtti -MMD -MP
 
-all: $(BUILD)/evotile $(proposers) $(BUILD)/proposers/prompts ## build/evotile and build/proposers
+all: $(BUILD)/evotile $(proposers) $(BUILD)/proposers/prompts $(wisdom_libraries) ## build/evotile and build/proposers
 
 $(BUILD)/evotile: $(BUILD)/search/main.o $(library)
 	@echo "  $@"
@@ -113,6 +116,22 @@ $(BUILD)/evotile: $(BUILD)/search/main.o $(library)
 $(library): $(library_objects)
 	@echo "  $@"
 	$(quiet)rm -f $@; ar crs $@ $^
+
+$(wisdom_object): wisdom/evotile_wisdom.c $(BUILD)/flags
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)$(CC) -std=gnu11 -I$(CUDA_HOME)/include $(CFLAGS) -fPIC $(visibility) $(warnings) $(frames) $(sanitize) -MMD -MP -c -o $@ $<
+
+$(BUILD)/wisdom/libevotile_wisdom.a: $(wisdom_object)
+	@echo "  $@"
+	$(quiet)rm -f $@; ar crs $@ $^
+
+$(BUILD)/wisdom/libevotile_wisdom.so: $(wisdom_object)
+	@echo "  $@"
+	$(quiet)$(CC) $(sanitize) -shared -Wl,-soname,libevotile_wisdom.so.1 -o $@ $^ -ldl -lm -lpthread
+
+$(BUILD)/wisdom/evotile_wisdom.pc: wisdom/evotile_wisdom.pc.in $(BUILD)/flags
+	@mkdir -p $(@D); echo "  $@"
+	$(quiet)sed 's|@version@|$(version)|' $< >$@
 
 $(proposer_library): $(proposer_objects)
 	@echo "  $@"
@@ -180,6 +199,8 @@ $(BUILD)/tests/proposers/%_test: $(BUILD)/tests/proposers/%_test.o $(proposer_li
 
 # What it loads calls its stand-in for the CUDA runtime.
 $(patsubst %,$(BUILD)/tests/export/frozen_%_test,check default references): private LDFLAGS += -rdynamic
+# libevotile_wisdom finds their stand-in for the CUDA driver, as that of a program which links the driver.
+$(patsubst %,$(BUILD)/tests/%,wisdom/program_test wisdom/pick_test fuzz/wisdom_fuzz): private LDFLAGS += -rdynamic
 
 # The verb with a judge of the tests in place of evaluation_judge.
 scripted_server := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/serve/scripted_server.c))
@@ -189,7 +210,7 @@ $(BUILD)/tests/serve/scripted_server: %: %.o $(library)
 
 $(BUILD)/tests/bench/%_bench: $(BUILD)/tests/bench/%_bench.o $(library)
 	@echo "  $@"
-	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) $(LDLIBS)
+	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) -o $@ $< $(library) -lcmocka $(LDLIBS)
 
 # Fuzz targets: with libFuzzer in build/fuzz, else with a small driver that mutates the seeds.
 fuzz_driver := $(if $(filter 1,$(FUZZ)),,$(BUILD)/tests/fuzz/driver.o)
@@ -200,7 +221,7 @@ $(BUILD)/tests/fuzz/%_fuzz: $(BUILD)/tests/fuzz/%_fuzz.o $(fuzz_driver) $(propos
 
 .SECONDARY: $(tests:=.o) $(gpu_tests:=.o) $(fuzzers:=.o) $(benches:=.o) $(fuzz_driver)
 
--include $(objects:.o=.d) $(proposer_objects:.o=.d) $(proposers:=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
+-include $(objects:.o=.d) $(wisdom_object:.o=.d) $(proposer_objects:.o=.d) $(proposers:=.d) $(tests:=.d) $(gpu_tests:=.d) $(fuzzers:=.d) $(benches:=.d) $(fuzz_driver:.o=.d) $(scripted_server:=.d)
 
 # ---- what the machine must have ----
 
@@ -299,6 +320,7 @@ bench-watch: bench_watch ## how soon `watch` shows a run of 200,000 trials, and 
 bench-emulated: bench_emulated ## how fast the emulated device runs attention here: ms a genome, instructions a second
 bench-reference: $(BUILD)/tests/bench/reference_bench ## how long the reference and the plain kernel of CONFIG (configs/attention_h200.json) take on DEVICE (auto), and the plain kernel's error
 	@$< $(or $(CONFIG),configs/attention_h200.json) $(or $(DEVICE),auto)
+bench-wisdom: bench_wisdom ## how fast a wisdom file of 10,000 entries is loaded here, and a kernel picked from it
 bench-space: bench_space ## how fast the valid genomes of large spaces are counted and drawn here
 SPACES ?= tests/spaces
 STRATEGIES ?= auto,evolve,map,full,insight,free,random
@@ -350,7 +372,7 @@ bench_%: deps
 floors: ## no file includes what lies above its floor
 	tests/floors
 
-formatted := $(shell find search proposers tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
+formatted := $(shell find search wisdom proposers tests -name '*.[ch]' -o -name '*.cpp' -o -name '*.inc' | sort)
 lint: ## whether clang-format has anything to say
 	@command -v clang-format >/dev/null || { echo "make: lint needs clang-format: apt-get install clang-format" >&2; exit 1; }
 	clang-format --dry-run --Werror $(formatted)
@@ -399,5 +421,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch \
+.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-wisdom \
         install clean help FORCE

@@ -65,9 +65,13 @@ static int hash_file(const char *path, unsigned char hash[crypto_generichash_BYT
 }
 
 const char *digest_print(const void *bytes, size_t size, char text[DIGEST_TEXT_SIZE]) {
-    unsigned char digest[crypto_generichash_BYTES];
-    crypto_generichash(digest, sizeof digest, bytes, size, NULL, 0);
+    uint8_t digest[DIGEST_BYTES];
+    digest_bytes(bytes, size, digest);
     return sodium_bin2hex(text, DIGEST_TEXT_SIZE, digest, sizeof digest);
+}
+
+void digest_bytes(const void *bytes, size_t size, uint8_t digest[DIGEST_BYTES]) {
+    crypto_generichash(digest, DIGEST_BYTES, bytes, size, NULL, 0);
 }
 
 /* ---- signing ---- */

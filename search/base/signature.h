@@ -13,6 +13,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Writes PATH.minisig. `key` is the file of a secret key without a password. */
 int signature_write(const char *key, const char *path, struct error *error);
@@ -22,7 +23,9 @@ int signature_write(const char *key, const char *path, struct error *error);
 int signature_verify(const char *key, const char *path, struct error *error);
 
 /* BLAKE2b of 256 bits as 64 hexadecimal digits and a NUL. */
-enum { DIGEST_TEXT_SIZE = 65 };
+enum { DIGEST_TEXT_SIZE = 65, DIGEST_BYTES = 32 };
 const char *digest_print(const void *bytes, size_t size, char text[DIGEST_TEXT_SIZE]);
+/* The same as bytes. */
+void digest_bytes(const void *bytes, size_t size, uint8_t digest[DIGEST_BYTES]);
 
 #endif

@@ -151,6 +151,7 @@ int error_report(const struct error *error);
     X(ablate)                                                                                      \
     X(profile)                                                                                     \
     X(export)                                                                                      \
+    X(wisdom)                                                                                      \
     X(regret)                                                                                      \
     X(serve)                                                                                       \
     X(sanitize)                                                                                    \

@@ -24,6 +24,7 @@ const struct name_description environment_variables[] = {
     {"EVOTILE_CACHE", "folder of compiled kernels (default: XDG_CACHE_HOME/evotile)"},
     {"EVOTILE_TEMPLATES", "folder that is searched for templates first"},
     {"EVOTILE_DEVICES", "folder of device data (default: configs/devices)"},
+    {"EVOTILE_WISDOM", "the wisdom store (default: XDG_DATA_HOME/evotile/wisdom.db)"},
     {"EVOTILE_INTERVALS", "NAME=SECONDS,...: other periods and waiting times (base/intervals.h)"},
     {"COLUMNS", "width of tables in columns"},
     {0},

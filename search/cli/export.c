@@ -20,7 +20,7 @@
 /* What the options say, for every run. */
 struct export_options {
     const char *out, *sign_key;
-    bool force, unchecked, wheel;
+    bool force, unchecked, wheel, quiet;
     unsigned with; /* EXPORT_WITH_* */
     struct dispatch_options dispatch;
 };
@@ -410,12 +410,12 @@ static int export_runs(const struct export_options *options, const struct export
     if (status == 0)
         status = count == 1 ? export_write(requests[0], options->out, error)
                             : export_write_architectures(requests, count, options->out, error);
-    for (int i = 0; i < count && status == 0; i++) {
+    for (int i = 0; i < count && status == 0 && !options->quiet; i++) {
         print_cases(contexts[i]);
         if (contexts[i]->dispatch != NULL)
             export_dispatch_print(contexts[i]->dispatch, &contexts[i]->run);
     }
-    if (status == 0)
+    if (status == 0 && !options->quiet)
         log_info("exported to %s: `make -C %s check` builds and checks it with nvcc alone%s",
                  options->out, options->out,
                  contexts[0]->reference_count > 0
@@ -430,6 +430,17 @@ static int export_runs(const struct export_options *options, const struct export
     }
     for (int i = 0; i < count; i++)
         free_context(contexts[i]);
+    return status;
+}
+
+int export_champions(const char *run, const char *folder, struct error *error) {
+    const struct export_options options = {.out = folder, .quiet = true};
+    struct export_run *from = xcalloc(1, sizeof *from);
+    char *folders[] = {(char *)run};
+    from->rank = REPLAY_CHAMPION;
+    from->trial = -1;
+    const int status = export_runs(&options, from, folders, 1, error);
+    free(from);
     return status;
 }
 

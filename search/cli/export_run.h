@@ -50,4 +50,8 @@ struct template *export_run_template(const struct export_run *run, int goal);
 const struct case_outcome *export_run_outcome(const struct export_run *run,
                                               struct store_trial *const *trials, int case_index);
 
+/* Exports a run's champions to a new folder, as `evotile export RUN --out FOLDER` does, and prints
+   nothing (export.c). */
+int export_champions(const char *run, const char *folder, struct error *error);
+
 #endif

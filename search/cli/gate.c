@@ -2,8 +2,10 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/gate_criteria.h"
+#include "cli/gate_wisdom.h"
 #include "evaluate/duel.h"
 #include "render/table.h"
+#include "wisdom/wisdom.h"
 
 #include <math.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 static const double speedup_percent = 3;
 enum { FASTER_CASES_NEEDED = 2 };
 static const double default_tolerance = 2; /* percent */
+enum { WISDOM_TOLERANCE = 5 };             /* as that of replay: no duel, but two timings */
 
 struct gate_results {
     double tolerance; /* percent */
@@ -92,7 +95,7 @@ static int judge_target(void *context, const struct record_comparison *compariso
 
 /* The options that are not in the table of the comparison. */
 struct gate_options {
-    const char *against, *criteria;
+    const char *against, *criteria, *templates;
     double tolerance; /* NaN: not given */
     bool promote;
 };
@@ -108,6 +111,22 @@ static int check_options(const struct gate_options *options,
     if (options->criteria != NULL && options->promote)
         return error_input(error, "--criteria replaces --promote: give one of the two");
     return 0;
+}
+
+/* The gate of a wisdom store or file, whose entries are compared with their own figures. */
+static int gate_entries(const char *path, const struct gate_options *options,
+                        const struct record_comparison *comparison, struct error *error) {
+    const struct gate_wisdom_options wisdom = {
+        .device = comparison->device,
+        .templates = options->templates,
+        .verify_key = comparison->verify_key,
+        .tolerance = isnan(options->tolerance) ? WISDOM_TOLERANCE : options->tolerance};
+    if (options->against != NULL || options->criteria != NULL || options->promote)
+        return error_input(error,
+                           "%s is wisdom, whose entries are compared with their own figures: leave "
+                           "--against, --criteria and --promote out",
+                           path);
+    return gate_wisdom_run(path, &wisdom, error);
 }
 
 static int open_criteria(struct gate_results *results, const struct gate_options *options,
@@ -187,6 +206,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &comparison.verify_key),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &comparison.device),
+        OPTION("templates", "DIR", "of wisdom: folder that is searched for templates first",
+               &options.templates),
         {0},
     };
     struct error error = {0};
@@ -196,6 +217,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
         return STATUS_USAGE;
     }
     signal(SIGPIPE, SIG_IGN);
+    if (wisdom_is_source(argv[0])) {
+        const int gated = gate_entries(argv[0], &options, &comparison, &error);
+        free(results);
+        return gated < 0 ? error_report(&error) : gated;
+    }
     int status = check_options(&options, &comparison, &error);
     if (status == 0)
         status = open_criteria(results, &options, &error);
@@ -218,7 +244,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 
 const struct verb verb_gate = {
     .name = "gate",
-    .arguments = "RUN|KERNEL_DIR --against RUN|KERNEL_DIR|baseline [options]",
+    .arguments = "RUN|KERNEL_DIR --against WHAT, or WISDOM [options]",
     .summary = "fail if a kernel is wrong or slower than another (for CI)",
     VERB_HELP(gate),
     .run = run,

@@ -161,6 +161,9 @@ enum { ARCHITECTURES_MAX = 8 };
 int export_write_architectures(const struct export_request *const *requests, int count,
                                const char *folder, struct error *error);
 
+/* Whether a caller of the launcher gives the tensor. */
+bool is_parameter(const struct tensor *tensor);
+
 /* ---- reading ---- */
 
 /* Of a kernel of one solution; of several; and of several architectures, which manifest_read

@@ -1,60 +1,29 @@
 /* Prints a template's expressions as C, and as Python. */
 #include "base/memory.h"
+#include "export/constants.h"
 #include "export/internal.h"
 
 #include <string.h>
-
-/* The tensor that has the derived quantity in this slot as a stride, and the stride's index; or
-   NULL. */
-static const struct tensor *find_strided_tensor(const struct template *template, int slot,
-                                                int *index) {
-    for (int t = 0; t < template->tensor_count; t++) {
-        const struct tensor *tensor = &template->tensors[t];
-        for (*index = 0; tensor->strided && *index < tensor->rank - 1; (*index)++)
-            if (tensor->strides[*index] == slot)
-                return tensor;
-    }
-    return NULL;
-}
-
-/* Derived quantities of constants are constants too, except strides, which the caller may
-   override. */
-static void add_known_derived(struct expr_printer *printer) {
-    const struct space *space = printer->template->space;
-    for (int i = 0; i < space->derived_count; i++) {
-        const struct slots *reads = expression_reads(space->derived[i].expression);
-        bool all =
-            find_strided_tensor(printer->template, space->derived[i].slot, &(int){0}) == NULL;
-        for (int word = 0; word < SLOTS_MAX / 64; word++)
-            all = all && (reads->words[word] & ~printer->known.words[word]) == 0;
-        if (all)
-            slots_add(&printer->known, space->derived[i].slot);
-    }
-}
 
 /* Marks what is constant, and names the dimensions that are not. */
 static int fill_printer(struct expr_printer *printer, const struct export_variant *variant,
                         const char *member, struct error *error) {
     const struct template *template = printer->template;
     const struct space *space = template->space;
-    const struct genome usual = genome_default(space);
-    const bool specialised = variant != NULL && variant->case_index >= 0;
-    if (space_values(space, variant != NULL ? variant->genome : &usual,
-                     specialised ? variant->case_index : 0, printer->values, error) < 0)
+    struct constants constants;
+    if (constants_of_variant(&constants, template, variant != NULL ? variant->genome : NULL,
+                             variant != NULL ? variant->case_index : -1, error) < 0)
         return -1;
-    for (int i = 0; i < space->gene_count; i++)
-        slots_add(&printer->known, space->genes[i].slot);
-    for (int i = 0; i < space->dimension_count; i++) {
-        int slot = space->dimensions[i];
-        /* The case's dimensions come before the device's attributes. */
-        if (i >= template->dimension_count || (template->dimensions[i].specialised && specialised))
-            slots_add(&printer->known, slot);
-        else if (snprintf(printer->symbols.slots[slot], NAME_SIZE, "%s%s", member,
-                          template->dimensions[i].name) >= NAME_SIZE)
+    printer->known = constants.known;
+    memcpy(printer->values, constants.values, sizeof printer->values);
+    for (int i = 0; i < template->dimension_count; i++) {
+        const int slot = space->dimensions[i];
+        if (!slots_has(&printer->known, slot) &&
+            snprintf(printer->symbols.slots[slot], NAME_SIZE, "%s%s", member,
+                     template->dimensions[i].name) >= NAME_SIZE)
             return error_input(error, "%s: the name of dimension %s is too long to be exported",
                                template->document.file, template->dimensions[i].name);
     }
-    add_known_derived(printer);
     return 0;
 }
 
@@ -142,7 +111,7 @@ void expr_to_c_add_locals(const struct expr_printer *printer, const char *code,
     for (int i = 0; i < space->derived_count; i++) {
         int slot = space->derived[i].slot;
         int stride;
-        const struct tensor *tensor = find_strided_tensor(printer->template, slot, &stride);
+        const struct tensor *tensor = constants_strided_tensor(printer->template, slot, &stride);
         if (printed[i] == NULL)
             continue;
         if (printer->python) {

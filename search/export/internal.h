@@ -148,9 +148,7 @@ int add_shape_functions(const struct export *export, cJSON *values, struct error
 void find_solutions(struct export *export);
 /* Fills `workspaces` and `workspace_count`. */
 int find_workspaces(struct export *export, struct error *error);
-/* Whether a caller of the launcher gives the tensor. And which one of its role a tensor is, from
-   0. */
-bool is_parameter(const struct tensor *tensor);
+/* Which one of its role a tensor is, from 0. */
 int index_in_role(const struct template *template, int tensor);
 /* The same of the inputs that hold what outputs hold before a call. */
 int contents_index(const struct template *template, int tensor);

@@ -1,7 +1,8 @@
 /*
- * expression_tree: the syntax tree that expression.c builds, expression_print.c prints and
- * mdd_build.c analyses; private to these files. The nodes are in one array, children before their
- * parents. Every operator has at most three operands: min(a, b, c) is min(min(a, b), c).
+ * expression_tree: the syntax tree that expression.c builds, expression_print.c prints, mdd_build.c
+ * analyses and wisdom/assembler.c compiles; private to these files. The nodes are in one array,
+ * children before their parents. Every operator has at most three operands: min(a, b, c) is
+ * min(min(a, b), c).
  *
  *     struct fault fault;
  *     if (!expression_value(expression, expression->root, NULL, values, &value, &fault))

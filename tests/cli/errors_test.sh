@@ -26,6 +26,8 @@ the genome "%.200s" has other genes than the first: the run is damaged	needs a r
 %s has %d goals: the run is damaged	the same
 %s/run.db has %d goals, and config.json gives %d: restore both from a copy, or start a new run	the same; tests/runs/damaged.py adds a goal
 %s/run.db is damaged (table trials, number %lld: told %lld does not continue its events): restore it from a copy, or save what is whole of it with `evotile fsck %s --salvage OUT`	the same; tests/runs/damaged.py changes each column
+a code of the wisdom store is cut short: remove the store, and add the runs again	needs a store whose digests were made again
+%s changed while it was read: try again	needs a file that is replaced between two reads
 is unknown to this version of evotile	of status.json, which watch passes over: tests/session/status_file_test.c
 LIST
 
@@ -68,4 +70,4 @@ perl -0777 -e '
     }
     print scalar(@errors), " errors\n";
     exit $bad;
-' "$excused" search/main.c search/{cli,session,run,analysis,simulate,config}/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout
+' "$excused" search/main.c search/{cli,session,run,analysis,simulate,config,wisdom}/*.c tests/cli/*.stdout tests/cli/*.stderr tests/gpu/cli/*.stdout
