@@ -164,8 +164,7 @@ static cJSON *goal_json(const struct goal_view *view, struct table *const tables
 
 /* ---- the verb ---- */
 
-static int suggest_goal(const struct learn_from *learn, struct goal_view *view,
-                        struct error *error) {
+static int suggest_goal(struct learn_from *learn, struct goal_view *view, struct error *error) {
     struct task tasks[SOURCES_MAX], target;
     char name[CASE_NAME_SIZE];
     config_goal_name(view->config, view->goal, name);
@@ -183,7 +182,7 @@ static int suggest_goal(const struct learn_from *learn, struct goal_view *view,
     return found ? 0 : error_input(error, "%s: no genome is valid: see `evotile space`", name);
 }
 
-static int show_goal(const struct learn_from *learn, struct goal_view *view, cJSON *goals,
+static int show_goal(struct learn_from *learn, struct goal_view *view, cJSON *goals,
                      struct error *error) {
     if (suggest_goal(learn, view, error) < 0)
         return -1;
@@ -198,7 +197,7 @@ static int show_goal(const struct learn_from *learn, struct goal_view *view, cJS
 }
 
 static int show_goals(const struct suggest_request *request, const struct config *config,
-                      const struct learn_from *learn, struct error *error) {
+                      struct learn_from *learn, struct error *error) {
     const struct device_info *of_runs = learn_from_device(learn);
     struct device_info device;
     cJSON *root = cJSON_CreateObject();

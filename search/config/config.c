@@ -23,6 +23,7 @@ static const struct config defaults = {
     .device = "auto",
     .seed = 1,
     .strategy = "auto",
+    .learn_from = "index",
     .population = 24,
     .initial = 32,
     .exploration = 0.10,
@@ -262,14 +263,18 @@ static int read_minimise(struct config *config, const struct json *root, struct 
 
 /* "islands" and "migration" belonged to a search that is gone. */
 static int read_search(struct config *config, const struct json *object, struct error *error) {
-    static const char *const other_keys[] = {"strategy", "islands", "migration", NULL};
+    static const char *const other_keys[] = {"islands", "migration", "strategy", "learn_from",
+                                             NULL};
     struct json ignored;
-    for (int i = 1; other_keys[i] != NULL; i++)
+    for (int i = 0; i < 2; i++)
         if (json_find(object, other_keys[i], &ignored))
             config->removed_key = other_keys[i];
-    return read_fields(config, object, search_fields, other_keys, error) < 0
+    return read_fields(config, object, search_fields, other_keys, error) < 0 ||
+                   read_text(object, "strategy", config->strategy, sizeof config->strategy, error) <
+                       0
                ? -1
-               : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
+               : read_text(object, "learn_from", config->learn_from, sizeof config->learn_from,
+                           error);
 }
 
 static const char *const root_keys[] = {"about",  "template", "solutions", "objective", "minimise",

@@ -67,6 +67,8 @@ struct config {
     double target_ratio; /* or when the champion is this many times as fast as the baseline, or as
                             the default genome if the run has no baseline; 0: never */
     char strategy[32];
+    char learn_from[PATH_SIZE]; /* earlier runs (session/learn_from.h): paths, "none", or "index",
+                                   which is those that the index of runs lists */
     int population, initial;
     double exploration;
     const char *removed_key; /* a key of "search" that has no effect any more; NULL: none */

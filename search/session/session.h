@@ -52,7 +52,6 @@ struct session_settings {
     /* The rest applies to new runs only; a resumed run reads it from its store. */
     const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
-    const char *learn_from;  /* earlier runs to learn from (learn_from.h); NULL: none */
     int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
     bool recording;          /* `record`: random genomes, each timed in full, no duels */
     /* Called before the workers start, with the run's config and template in their places: fills
@@ -80,6 +79,7 @@ struct session {
     char *seeds[GOALS_MAX];   /* start genomes of a goal as text (warm_start.h); NULL: none */
     char *sources[GOALS_MAX]; /* what a goal learns from, as text (strategy/source_text.h); NULL:
                                  nothing */
+    bool index_failed;        /* the index of runs cannot be read, and a warning said so */
     bool shares;              /* its goals learn from each other (share.h) */
     int64_t
         shared_at[GOALS_MAX]; /* results of the other goals when the goal last learned from them */
@@ -221,6 +221,17 @@ void session_check_profiles(const struct session *session);
    there is one. Blocks for some seconds or minutes. Does nothing while a trial is in flight, or the
    session is paused or must end; that there is no report is a warning. */
 void session_keep_profile(struct session *session, int goal);
+
+/* ---- index_run.c ---- */
+
+/* Adds the run to the index of runs (run/run_index.h), so that later runs of the template learn
+   from it. That it cannot be added is a warning. Recorded spaces and sources that evolve stay out:
+   the former are no measurements of this host, the kernels of the latter differ from one trial to
+   the next. */
+void session_add_to_index(const struct session *session);
+
+/* Whether a new session may learn from the runs of the index. */
+bool session_may_use_index(const struct session *session);
 
 /* ---- duel_rivals.c ---- */
 

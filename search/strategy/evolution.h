@@ -69,6 +69,10 @@ struct evolution_settings evolution_defaults(void);
    of a strategy of earlier versions. */
 const char *evolution_strategy_name(const char *word);
 
+/* Whether a strategy's proposals follow from what other tasks taught (evolution_settings.sources).
+ */
+bool evolution_strategy_learns(const char *strategy);
+
 /* `space` must be sealed and must outlive the evolution. Fails on an unknown strategy, on
    settings out of range and on a space without a valid genome. Invalid seeds are skipped. */
 struct evolution *evolution_new(const struct space *space,
