@@ -84,6 +84,11 @@ void evolution_free(struct evolution *evolution);
    been proposed. */
 int evolution_ask(struct evolution *evolution, struct proposal *proposal);
 
+/* The logarithm of the best score that the next proposal is expected to take off, by the strategy's
+   model: INFINITY while it asks its first genomes, NAN if it has no model, 0 if nothing is left to
+   propose. Changes nothing: the next ask gives the same proposal, which this call computes. */
+double evolution_expected_gain(struct evolution *evolution);
+
 /* Repeats a proposal that evolution_ask made in another process: the state becomes as after that
    call, without the cost of computing the proposal. Returns -1, without effect, if the genome is
    invalid or already in the history. */
