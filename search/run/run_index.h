@@ -42,8 +42,8 @@ int run_index_path(char path[PATH_SIZE], struct error *error);
 int run_index_add(const char *path, const struct run_index_entry *entry, struct error *error);
 
 /* Lists the folders of the template's runs of at least so many trials that are still there, the
-   newest first, `most` at most, for path_list_free. A file that does not exist has none; damaged lines are skipped with one
-   warning. -1: it cannot be read, or is no index. */
+   newest first, `most` at most, for path_list_free. A file that does not exist has none; damaged
+   lines are skipped with one warning. -1: it cannot be read, or is no index. */
 int run_index_find(const char *path, const char *template_name, int trials_least, int most,
                    char ***runs, int *count, struct error *error);
 

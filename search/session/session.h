@@ -106,6 +106,7 @@ struct session {
                                    (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
     struct {
         int64_t observed;     /* trials of the goal with an outcome */
+        double seconds;       /* of a device, that they took */
         int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[GOALS_MAX];
@@ -251,8 +252,9 @@ int session_remeasure(struct session *session, struct error *error);
 /* False when the budget is spent or every goal is done. */
 bool session_has_budget(const struct session *session);
 
-/* The goal of the next trial: of the cases with the fewest trials the rival of which most is
-   expected (rivals.h); -1 if every space is exhausted or every goal is done. */
+/* The goal of the next trial: of the cases with the fewest trials, or, where goals share, of those
+   that are expected to gain most a second (goal_choice.h), the rival of which most is expected
+   (rivals.h); -1 if every space is exhausted or every goal is done. */
 int session_next_goal(const struct session *session, const bool *exhausted);
 
 /* Counts an outcome of a goal; on resume, too. */
