@@ -15,12 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a search learns from unasked: the newest runs of the index up to so many trials. Each source
-   is a model to fit at the start of the search, and a few trials say too little to be worth it. */
+/* What is learned from unasked: the newest runs of the index up to so many trials, and sources of
+   enough trials to be worth a model. */
 enum {
     INDEX_RUNS_MAX = 16,
     INDEX_TRIALS_MAX = 100000,
-    INDEX_GOAL_MOST = 4,
     INDEX_TRIALS_LEAST = 8,
 };
 
@@ -59,6 +58,7 @@ struct learn_from {
     struct learned_task *tasks;
     int task_count;
     int goal_most, trials_least; /* sources of a goal, and trials of a source */
+    bool newest_first;
 };
 
 /* ---- reading ---- */
@@ -190,7 +190,8 @@ static void read_indexed(struct learn_from *learn, char *const *runs, int count,
                  first.text);
 }
 
-struct learn_from *learn_from_open_index(const struct config *config, struct error *error) {
+struct learn_from *learn_from_open_index(const struct config *config, int goal_most,
+                                         struct error *error) {
     char path[PATH_SIZE], **runs = NULL;
     int count = 0, present = run_index_path(path, error);
     if (present > 0 && run_index_find(path, config->shapes->name, INDEX_TRIALS_LEAST,
@@ -198,7 +199,8 @@ struct learn_from *learn_from_open_index(const struct config *config, struct err
         present = -1;
     struct learn_from *learn = NULL;
     if (present >= 0) {
-        learn = new_learn_from(config, INDEX_GOAL_MOST, INDEX_TRIALS_LEAST);
+        learn = new_learn_from(config, goal_most, INDEX_TRIALS_LEAST);
+        learn->newest_first = true;
         read_indexed(learn, runs, count, config->shapes->name);
     }
     path_list_free(runs, count);
@@ -312,10 +314,11 @@ int learn_from_tasks(struct learn_from *learn, const struct config *config, int 
 }
 
 const struct device_info *learn_from_device(const struct learn_from *learn) {
-    for (int i = learn->task_count - 1; i >= 0; i--)
-        if (learn->tasks[i].config != NULL)
-            return &learn->tasks[i].device;
-    return NULL;
+    const struct device_info *device = NULL;
+    for (int i = 0; i < learn->task_count && !(device != NULL && learn->newest_first); i++)
+        if (learn->tasks[i].run != NO_RUN)
+            device = &learn->tasks[i].device;
+    return device;
 }
 
 int learn_from_print_runs(const struct learn_from *learn, char *text, size_t size) {

@@ -87,13 +87,16 @@ static void close_start(struct session_start *start) {
     learn_from_close(start->learn_from);
 }
 
+/* A source of a goal is a model to fit at the start of the search. */
+enum { INDEX_SOURCES = 4 };
+
 /* Opens the earlier runs that the search learns from: those that the config names, or those of the
    index. An index that cannot be read is a warning. */
 static int open_sources(struct session *session, struct session_start *start, struct error *error) {
     const struct config *config = session->config;
     struct error why = {0};
     if (session_may_use_index(session)) {
-        start->learn_from = learn_from_open_index(config, &why);
+        start->learn_from = learn_from_open_index(config, INDEX_SOURCES, &why);
         session->index_failed = start->learn_from == NULL;
         if (session->index_failed)
             log_warn("the search learns from no earlier run: %s", why.text);

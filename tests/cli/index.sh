@@ -8,6 +8,7 @@ search --trials 8 --out elsewhere/first
 tail -n +2 state/runs.jsonl | jq -c '[.template, .device, .trials]'
 search --trials 7 --out second
 echo "the second began with $(seeds second)"
+"$EVOTILE" suggest small.json --json | jq -c '[.goals[0].sources[].source | sub(".*/work/"; "")] | sort'
 # What it learned is stored: it goes on without the index, and without the first run.
 rm -r elsewhere state
 tell resume second --trials 8 | grep -E 'warning|learning|status'
