@@ -27,6 +27,7 @@ static const struct config defaults = {
     .population = 24,
     .initial = 32,
     .exploration = 0.10,
+    .share_goals = true,
     .timing = CONFIG_TIMING_DEFAULTS,
     .evolve = CONFIG_EVOLVE_DEFAULTS,
 };
@@ -43,6 +44,7 @@ static const struct json_field search_fields[] = {
     CONFIG_FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
     CONFIG_FIELD("keep_profiles", BOOL, keep_profiles, 0, 1),
     CONFIG_FIELD("share_goals", BOOL, share_goals, 0, 1),
+    CONFIG_FIELD("goals_by_gain", BOOL, goals_by_gain, 0, 1),
     CONFIG_FIELD("nice", BOOL, nice, 0, 1),
     CONFIG_FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MAX_C),
     {0},

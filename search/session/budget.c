@@ -99,9 +99,9 @@ static double trial_seconds(const struct session *session, int goal) {
     return seconds > 0 ? exp2(round(log2(seconds))) : 1;
 }
 
-/* INFINITY: in turn. Goals that do not share say nothing of each other's prospects. */
+/* INFINITY: in turn. */
 static double expected_gain(const struct session *session, int goal) {
-    if (!session->shares)
+    if (!session->config->goals_by_gain)
         return INFINITY;
     const double by_model = evolution_expected_gain(session->evolutions[goal]);
     return isnan(by_model)

@@ -1,6 +1,6 @@
 /*
  * goal_choice: which goal of a run gets the next trial: the one that is expected to gain most a
- * second.
+ * second, or, if all gains are INFINITY, the one with the fewest trials.
  *
  *     const struct goal_prospect prospects[] = {{true, 12, 1, 0.3, 0.02}, {true, 9, 1, 0.4, 0.05}};
  *     int goal = goal_choose(prospects, 2);

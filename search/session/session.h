@@ -252,9 +252,9 @@ int session_remeasure(struct session *session, struct error *error);
 /* False when the budget is spent or every goal is done. */
 bool session_has_budget(const struct session *session);
 
-/* The goal of the next trial: of the cases with the fewest trials, or, where goals share, of those
-   that are expected to gain most a second (goal_choice.h), the rival of which most is expected
-   (rivals.h); -1 if every space is exhausted or every goal is done. */
+/* The goal of the next trial: of the cases with the fewest trials, or, if the config says so, of
+   those that are expected to gain most a second (goal_choice.h), the rival of which most is
+   expected (rivals.h); -1 if every space is exhausted or every goal is done. */
 int session_next_goal(const struct session *session, const bool *exhausted);
 
 /* Counts an outcome of a goal; on resume, too. */
