@@ -8,9 +8,9 @@
 #include "run/profile_results.h"
 #include "run/run_solutions.h"
 #include "session/goals.h"
+#include "session/session_start.h"
 #include "session/session_store.h"
 #include "session/share.h"
-#include "session/warm_start.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,60 +82,6 @@ static int replace_removed(struct session *session, struct error *error) {
     return session->config != NULL ? 0 : -1;
 }
 
-static void close_start(struct session_start *start) {
-    warm_start_close(start->warm_start);
-    learn_from_close(start->learn_from);
-}
-
-/* A source of a goal is a model to fit at the start of the search. */
-enum { INDEX_SOURCES = 4 };
-
-/* Opens the earlier runs that the search learns from: those that the config names, or those of the
-   index. An index that cannot be read is a warning. */
-static int open_sources(struct session *session, struct session_start *start, struct error *error) {
-    const struct config *config = session->config;
-    struct error why = {0};
-    if (session_may_use_index(session)) {
-        start->learn_from = learn_from_open_index(config, INDEX_SOURCES, &why);
-        session->index_failed = start->learn_from == NULL;
-        if (session->index_failed)
-            log_warn("the search learns from no earlier run: %s", why.text);
-        return 0;
-    }
-    if (session->settings.recording || strcmp(config->learn_from, "index") == 0 ||
-        strcmp(config->learn_from, "none") == 0)
-        return 0;
-    start->learn_from = learn_from_open(config->learn_from, config, error);
-    return start->learn_from != NULL ? 0 : -1;
-}
-
-/* Reads what the user named for the search to start from. */
-static int open_start(struct session *session, struct session_start *start, struct error *error) {
-    const struct session_settings *settings = &session->settings;
-    const struct config *config = session->config;
-    *start = (struct session_start){0};
-    if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
-        (start->warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
-                                             config->shapes->name, error)) == NULL)
-        return -1;
-    if (open_sources(session, start, error) == 0)
-        return 0;
-    close_start(start);
-    return -1;
-}
-
-/* Names the runs that the user did not. */
-static void log_indexed(const struct session *session, const struct session_start *start) {
-    char runs[1024];
-    if (start->learn_from == NULL || !session_may_use_index(session))
-        return;
-    const int count = learn_from_print_runs(start->learn_from, runs, sizeof runs);
-    if (count > 0)
-        log_info(
-            "learning from %d earlier run%s: %s; with --learn-from none the seed alone decides",
-            count, count == 1 ? "" : "s", runs);
-}
-
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
@@ -145,15 +91,15 @@ int session_create(struct session *session, const char *run_dir, struct config *
     if (replace_removed(session, error) < 0)
         return -1;
     struct session_start start;
-    if (open_start(session, &start, error) < 0)
+    if (session_start_open(&start, session, error) < 0)
         return -1;
     bool made = !path_exists(run_dir);
     session->workers_lock = run_dir_claim(run_dir, error);
     bool claimed = session->workers_lock >= 0;
     int status = claimed ? fill_run_dir(session, run_dir, &start, error) : -1;
     if (status == 0)
-        log_indexed(session, &start);
-    close_start(&start);
+        session_start_log(&start, session);
+    session_start_close(&start);
     if (status < 0) {
         struct error ignored;
         /* A folder that we did not claim may by now belong to a run that started in between. */
