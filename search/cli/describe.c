@@ -22,6 +22,8 @@ const struct name_description exit_statuses[] = {
 const struct name_description environment_variables[] = {
     {"CUDA_HOME", "folder of the CUDA Toolkit whose NVRTC is used"},
     {"EVOTILE_CACHE", "folder of compiled kernels (default: XDG_CACHE_HOME/evotile)"},
+    {"EVOTILE_INDEX",
+     "file of the index of runs, or none (default: XDG_STATE_HOME/evotile/runs.jsonl)"},
     {"EVOTILE_TEMPLATES", "folder that is searched for templates first"},
     {"EVOTILE_DEVICES", "folder of device data (default: configs/devices)"},
     {"EVOTILE_WISDOM", "the wisdom store (default: XDG_DATA_HOME/evotile/wisdom.db)"},

@@ -72,6 +72,8 @@ static int run_trials(struct record_options *options, const char *run_dir, struc
     int status = run_exists < 0 ? -1 : open_run(session, options, run_exists > 0, run_dir, error);
     if (status == 0 && !session_is_finished(session))
         status = session_search(session, error);
+    if (status >= 0)
+        session_add_to_index(session);
     session_close(session);
     free(session);
     return status;

@@ -44,6 +44,7 @@ static int run_search(struct session *session, bool *interrupted) {
     }
     *interrupted = session_signals() > 0; /* false if the budget ended during a pause */
     log_end(session, status);
+    session_add_to_index(session);
     session_close(session);
     return STATUS_DONE;
 }
@@ -274,8 +275,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
                "try the best genomes of a run, or of the runs in a folder, first",
                &settings.warm_start),
         OPTION("learn-from", "RUNS",
-               "learn from runs, folders of runs and recorded spaces, separated by commas",
-               &settings.learn_from),
+               "learn from runs, folders of runs and recorded spaces, separated by commas; index "
+               "(default): from the runs of this host; none: from nothing",
+               &options.learn_from),
         OPTION("predict", "N",
                "predict the latency of N random genomes and start from the predictions",
                &settings.predict),

@@ -20,6 +20,7 @@ static const struct {
     ROW("budget.target_us", NUMBER, target_us),
     ROW("budget.target_ratio", NUMBER, target_ratio),
     ROW("search.strategy", TEXT, strategy),
+    ROW("search.learn_from", TEXT, learn_from),
     ROW("search.keep_profiles", FLAG, keep_profiles),
     ROW("search.nice", FLAG, nice),
     ROW("search.max_temperature_c", INTEGER, max_temperature_c),

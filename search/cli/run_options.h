@@ -19,7 +19,7 @@
 struct run_options {
     int64_t trials, patience, seed, max_temperature_c, proposals, tune, ahead;
     double seconds, target_us, target_ratio, timeout_s;
-    const char *strategy, *device, *proposer, *evolves_by;
+    const char *strategy, *learn_from, *device, *proposer, *evolves_by;
     bool keep_profiles, nice;
 };
 

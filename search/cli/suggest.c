@@ -164,8 +164,7 @@ static cJSON *goal_json(const struct goal_view *view, struct table *const tables
 
 /* ---- the verb ---- */
 
-static int suggest_goal(const struct learn_from *learn, struct goal_view *view,
-                        struct error *error) {
+static int suggest_goal(struct learn_from *learn, struct goal_view *view, struct error *error) {
     struct task tasks[SOURCES_MAX], target;
     char name[CASE_NAME_SIZE];
     config_goal_name(view->config, view->goal, name);
@@ -183,7 +182,7 @@ static int suggest_goal(const struct learn_from *learn, struct goal_view *view,
     return found ? 0 : error_input(error, "%s: no genome is valid: see `evotile space`", name);
 }
 
-static int show_goal(const struct learn_from *learn, struct goal_view *view, cJSON *goals,
+static int show_goal(struct learn_from *learn, struct goal_view *view, cJSON *goals,
                      struct error *error) {
     if (suggest_goal(learn, view, error) < 0)
         return -1;
@@ -198,7 +197,7 @@ static int show_goal(const struct learn_from *learn, struct goal_view *view, cJS
 }
 
 static int show_goals(const struct suggest_request *request, const struct config *config,
-                      const struct learn_from *learn, struct error *error) {
+                      struct learn_from *learn, struct error *error) {
     const struct device_info *of_runs = learn_from_device(learn);
     struct device_info device;
     cJSON *root = cJSON_CreateObject();
@@ -224,10 +223,23 @@ static int show_goals(const struct suggest_request *request, const struct config
     return status;
 }
 
+/* Opens the runs that the user names; else those of the index, or, without any, those in results/.
+ */
+static struct learn_from *open_runs(const struct suggest_request *request,
+                                    const struct config *config, struct error *error) {
+    struct error ignored = {0};
+    struct learn_from *indexed =
+        request->learn_from == NULL ? learn_from_open_index(config, SOURCES_MAX, &ignored) : NULL;
+    if (indexed != NULL && learn_from_device(indexed) != NULL)
+        return indexed;
+    learn_from_close(indexed);
+    return learn_from_open(request->learn_from != NULL ? request->learn_from : "results", config,
+                           error);
+}
+
 static int suggest(const struct suggest_request *request, struct error *error) {
     struct config *config = read_config(request, error);
-    struct learn_from *learn =
-        config != NULL ? learn_from_open(request->learn_from, config, error) : NULL;
+    struct learn_from *learn = config != NULL ? open_runs(request, config, error) : NULL;
     int status = learn != NULL ? show_goals(request, config, learn, error) : -1;
     learn_from_close(learn);
     config_free(config);
@@ -235,13 +247,14 @@ static int suggest(const struct suggest_request *request, struct error *error) {
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
-    struct suggest_request request = {.learn_from = "results"};
+    struct suggest_request request = {0};
     struct error error = {0};
     const struct option_row rows[] = {
         OPTION("case", "SHAPE", "this case instead of the config's: B=3,H=12,S=640",
                &request.shape),
         OPTION("learn-from", "RUNS",
-               "runs, folders of runs and recorded spaces, separated by commas (default results)",
+               "runs, folders of runs and recorded spaces, separated by commas (default: the runs "
+               "of this host, or those in results)",
                &request.learn_from),
         OPTION("device", "SPEC",
                "auto, cuda:N or emulated:sm_XX (default: the device of the last run)",

@@ -24,9 +24,11 @@ static const struct config defaults = {
     .device = "auto",
     .seed = 1,
     .strategy = "auto",
+    .learn_from = "index",
     .population = 24,
     .initial = 32,
     .exploration = 0.10,
+    .share_goals = true,
     .timing = CONFIG_TIMING_DEFAULTS,
     .evolve = CONFIG_EVOLVE_DEFAULTS,
 };
@@ -43,6 +45,7 @@ static const struct json_field search_fields[] = {
     CONFIG_FIELD("sanitize_every", INT, sanitize_every, -1, 1000000),
     CONFIG_FIELD("keep_profiles", BOOL, keep_profiles, 0, 1),
     CONFIG_FIELD("share_goals", BOOL, share_goals, 0, 1),
+    CONFIG_FIELD("goals_by_gain", BOOL, goals_by_gain, 0, 1),
     CONFIG_FIELD("nice", BOOL, nice, 0, 1),
     CONFIG_FIELD("max_temperature_c", INT, max_temperature_c, 0, TEMPERATURE_MAX_C),
     {0},
@@ -248,14 +251,18 @@ static int read_minimise(struct config *config, const struct json *root, struct 
 
 /* "islands" and "migration" belonged to a search that is gone. */
 static int read_search(struct config *config, const struct json *object, struct error *error) {
-    static const char *const other_keys[] = {"strategy", "islands", "migration", NULL};
+    static const char *const other_keys[] = {"islands", "migration", "strategy", "learn_from",
+                                             NULL};
     struct json ignored;
-    for (int i = 1; other_keys[i] != NULL; i++)
+    for (int i = 0; i < 2; i++)
         if (json_find(object, other_keys[i], &ignored))
             config->removed_key = other_keys[i];
-    return read_fields(config, object, search_fields, other_keys, error) < 0
+    return read_fields(config, object, search_fields, other_keys, error) < 0 ||
+                   read_text(object, "strategy", config->strategy, sizeof config->strategy, error) <
+                       0
                ? -1
-               : read_text(object, "strategy", config->strategy, sizeof config->strategy, error);
+               : read_text(object, "learn_from", config->learn_from, sizeof config->learn_from,
+                           error);
 }
 
 static const char *const root_keys[] = {

@@ -80,14 +80,18 @@ struct config {
     double target_ratio; /* or when the champion is this many times as fast as the baseline, or as
                             the default genome if the run has no baseline; 0: never */
     char strategy[32];
+    char learn_from[PATH_SIZE]; /* earlier runs (session/learn_from.h): paths, "none", or "index",
+                                   which is those that the index of runs lists */
     int population, initial;
     double exploration;
     const char *removed_key; /* a key of "search" that has no effect any more; NULL: none */
-    int sanitize_every;    /* champions between two that are run under compute-sanitizer during the
-                              search; 0: only the last one, when the search ends; -1: none */
-    bool share_goals;      /* the goals of the run learn from each other (session/share.h): false */
-    bool keep_profiles;    /* of champions, by ncu, when the search ends: false */
-    bool nice;             /* yield the GPU to other processes: false */
+    int sanitize_every; /* champions between two that are run under compute-sanitizer during the
+                           search; 0: only the last one, when the search ends; -1: none */
+    bool share_goals;   /* the goals of the run learn from each other (session/share.h): true */
+    bool goals_by_gain; /* the next trial is that of the goal that is expected to gain most a second
+                           (session/goal_choice.h): false, they take turns */
+    bool keep_profiles; /* of champions, by ncu, when the search ends: false */
+    bool nice;          /* yield the GPU to other processes: false */
     int max_temperature_c; /* of the GPU, above which the search pauses; 0: no limit */
     struct timing timing;
     struct evolve_settings evolve;

@@ -1,4 +1,5 @@
 /* Which goal gets the next trial, and when a search ends: budgets, patience and targets. */
+#include "session/goal_choice.h"
 #include "session/session.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ void session_count_outcome(struct session *session, int goal, const struct outco
     session->verdicts[outcome->verdict]++;
     recent_scores_add(&session->recent[goal],
                       outcome->verdict == VERDICT_OK ? outcome->score_us : 0);
+    session->gains[goal].seconds += outcome->verify_s + outcome->measure_s;
     session_update_gain(session, goal, false);
 }
 
@@ -90,19 +92,40 @@ static int next_rival(const struct session *session, int first, const bool *exha
     return rival < 0 ? -1 : first + rival;
 }
 
+/* Seconds of a device that a trial of the goal takes, to a power of two: it is measured, and small
+   differences should not change what a seed gives. 1 if nothing is known. */
+static double trial_seconds(const struct session *session, int goal) {
+    const double seconds = session->gains[goal].seconds / (double)session->gains[goal].observed;
+    return seconds > 0 ? exp2(round(log2(seconds))) : 1;
+}
+
+/* INFINITY: in turn. */
+static double expected_gain(const struct session *session, int goal) {
+    if (!session->config->goals_by_gain)
+        return INFINITY;
+    const double by_model = evolution_expected_gain(session->evolutions[goal]);
+    return isnan(by_model)
+               ? recent_scores_gain(
+                     &session->recent[goal],
+                     best_of_rivals_us(session, config_first_rival(session->config, goal)))
+               : by_model;
+}
+
 /* Cases with champions of their own share the trials by their weights. */
 int session_next_goal(const struct session *session, const bool *exhausted) {
+    struct goal_prospect prospects[GOALS_MAX];
+    int goals[GOALS_MAX], count = 0;
     const int rivals = config_rivals(session->config);
-    int best = -1;
-    double fewest = 0;
-    int64_t trials;
-    for (int first = 0; first < session->goal_count; first += rivals) {
-        const int goal = next_rival(session, first, exhausted, &trials);
-        const double by_weight = (double)trials / session->config->weights[first / rivals];
-        if (goal >= 0 && (best < 0 || by_weight < fewest)) {
-            best = goal;
-            fewest = by_weight;
-        }
+    for (int first = 0; first < session->goal_count; first += rivals, count++) {
+        int64_t trials;
+        const int goal = goals[count] = next_rival(session, first, exhausted, &trials);
+        prospects[count] = (struct goal_prospect){.open = goal >= 0, .trials = trials};
+        if (goal < 0)
+            continue;
+        prospects[count].weight = session->config->weights[first / rivals];
+        prospects[count].gain = expected_gain(session, goal);
+        prospects[count].seconds = trial_seconds(session, goal);
     }
-    return best;
+    const int chosen = goal_choose(prospects, count);
+    return chosen < 0 ? -1 : goals[chosen];
 }

@@ -27,7 +27,7 @@ static int add_predicted(const struct session *session, int goal, const struct d
     return 0;
 }
 
-static int find_sources(struct session *session, int goal, const struct learn_from *learn,
+static int find_sources(struct session *session, int goal, struct learn_from *learn,
                         const struct device_info *device, struct error *error) {
     const struct template *template = session->templates[goal];
     struct source *sources = NULL;

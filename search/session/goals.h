@@ -9,15 +9,7 @@
 #ifndef EVOTILE_SESSION_GOALS_H
 #define EVOTILE_SESSION_GOALS_H
 
-#include "session/learn_from.h"
-#include "session/session.h"
-#include "session/warm_start.h"
-
-/* What a new run starts from. Each is NULL on resume, and if the user named none. */
-struct session_start {
-    struct warm_start *warm_start;
-    struct learn_from *learn_from;
-};
+#include "session/session_start.h"
 
 /* Loads the templates and makes the strategies of all goals. */
 int session_start_goals(struct session *session, const struct device_info *device,

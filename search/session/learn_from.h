@@ -26,11 +26,17 @@ struct learn_from;
  */
 struct learn_from *learn_from_open(const char *paths, const struct config *config,
                                    struct error *error);
+
+/* The same for the newest runs of the template in the index of runs (run/run_index.h), if it has
+   any: at most `goal_most` sources a goal. Runs that cannot be read are skipped with a warning.
+   NULL with `error` if the index cannot be read. */
+struct learn_from *learn_from_open_index(const struct config *config, int goal_most,
+                                         struct error *error);
 void learn_from_close(struct learn_from *learn);
 
 /* The usable sources of a goal, for sources_free; of more than SOURCES_MAX the nearest. Returns
    their number. */
-int learn_from_sources(const struct learn_from *learn, const struct config *config, int goal,
+int learn_from_sources(struct learn_from *learn, const struct config *config, int goal,
                        const struct template *template, const struct device_info *device,
                        struct source **sources);
 
@@ -38,11 +44,16 @@ int learn_from_sources(const struct learn_from *learn, const struct config *conf
    (strategy/task_model.h). Features are logarithms of the dimensions, as the means over the cases,
    and the device's multiprocessors and architecture; the scale is the least time of the cases by
    the template's operations and bytes and the device's rates. */
-int learn_from_tasks(const struct learn_from *learn, const struct config *config, int goal,
+int learn_from_tasks(struct learn_from *learn, const struct config *config, int goal,
                      const struct template *template, const struct device_info *device,
                      struct source **sources, struct task tasks[SOURCES_MAX], struct task *target);
 
-/* The device of the run that was read last. NULL: only recorded spaces were. */
+/* The device of the run that was read last, of the index that of the newest. NULL: only recorded
+   spaces were read. */
 const struct device_info *learn_from_device(const struct learn_from *learn);
+
+/* Prints the folders of the runs that were a source of a goal so far, cut to `size` bytes. Returns
+   their number. */
+int learn_from_print_runs(const struct learn_from *learn, char *text, size_t size);
 
 #endif

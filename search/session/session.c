@@ -8,9 +8,9 @@
 #include "run/profile_results.h"
 #include "run/run_solutions.h"
 #include "session/goals.h"
+#include "session/session_start.h"
 #include "session/session_store.h"
 #include "session/share.h"
-#include "session/warm_start.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,26 +82,6 @@ static int replace_removed(struct session *session, struct error *error) {
     return session->config != NULL ? 0 : -1;
 }
 
-static void close_start(struct session_start *start) {
-    warm_start_close(start->warm_start);
-    learn_from_close(start->learn_from);
-}
-
-/* Reads what the user named for the search to start from. */
-static int open_start(struct session_start *start, const struct session_settings *settings,
-                      const struct config *config, struct error *error) {
-    *start = (struct session_start){0};
-    if ((settings->seed_genome != NULL || settings->warm_start != NULL) &&
-        (start->warm_start = warm_start_open(settings->seed_genome, settings->warm_start,
-                                             config->shapes->name, error)) == NULL)
-        return -1;
-    if (settings->learn_from == NULL ||
-        (start->learn_from = learn_from_open(settings->learn_from, config, error)) != NULL)
-        return 0;
-    close_start(start);
-    return -1;
-}
-
 int session_create(struct session *session, const char *run_dir, struct config *config,
                    const struct session_settings *settings, struct error *error) {
     *session = (struct session){.settings = *settings, .config = config, .workers_lock = -1};
@@ -110,15 +90,16 @@ int session_create(struct session *session, const char *run_dir, struct config *
         return error_input(error, "a recorded space has no kernel to predict: leave --predict out");
     if (replace_removed(session, error) < 0)
         return -1;
-    config = session->config;
     struct session_start start;
-    if (open_start(&start, settings, config, error) < 0)
+    if (session_start_open(&start, session, error) < 0)
         return -1;
     bool made = !path_exists(run_dir);
     session->workers_lock = run_dir_claim(run_dir, error);
     bool claimed = session->workers_lock >= 0;
     int status = claimed ? fill_run_dir(session, run_dir, &start, error) : -1;
-    close_start(&start);
+    if (status == 0)
+        session_start_log(&start, session);
+    session_start_close(&start);
     if (status < 0) {
         struct error ignored;
         /* A folder that we did not claim may by now belong to a run that started in between. */

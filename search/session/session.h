@@ -52,7 +52,6 @@ struct session_settings {
     /* The rest applies to new runs only; a resumed run reads it from its store. */
     const char *seed_genome; /* genomes to start from (warm_start.h); NULL: none */
     const char *warm_start;  /* earlier runs to start from (warm_start.h); NULL: none */
-    const char *learn_from;  /* earlier runs to learn from (learn_from.h); NULL: none */
     int64_t predict;         /* genomes to predict before the search (predict_start.h); 0: none */
     bool recording;          /* `record`: random genomes, each timed in full, no duels */
     /* Called before the workers start, with the run's config and template in their places: fills
@@ -80,6 +79,7 @@ struct session {
     char *seeds[GOALS_MAX];   /* start genomes of a goal as text (warm_start.h); NULL: none */
     char *sources[GOALS_MAX]; /* what a goal learns from, as text (strategy/source_text.h); NULL:
                                  nothing */
+    bool index_failed;        /* the index of runs cannot be read, and a warning said so */
     bool shares;              /* its goals learn from each other (share.h) */
     int64_t
         shared_at[GOALS_MAX]; /* results of the other goals when the goal last learned from them */
@@ -106,6 +106,7 @@ struct session {
                                    (SMEM_DEFAULT_LIMIT), if the config raises that limit; 0: none */
     struct {
         int64_t observed;     /* trials of the goal with an outcome */
+        double seconds;       /* of a device, that they took */
         int64_t last_gain_at; /* `told` when the champion last gained at least 1 % */
         double score_us; /* the champion's score then, or since it was remeasured; 0: none yet */
     } gains[GOALS_MAX];
@@ -222,6 +223,17 @@ void session_check_profiles(const struct session *session);
    session is paused or must end; that there is no report is a warning. */
 void session_keep_profile(struct session *session, int goal);
 
+/* ---- index_run.c ---- */
+
+/* Adds the run to the index of runs (run/run_index.h), so that later runs of the template learn
+   from it. That it cannot be added is a warning. Recorded spaces and sources that evolve stay out:
+   the former are no measurements of this host, the kernels of the latter differ from one trial to
+   the next. */
+void session_add_to_index(const struct session *session);
+
+/* Whether a new session may learn from the runs of the index. */
+bool session_may_use_index(const struct session *session);
+
 /* ---- duel_rivals.c ---- */
 
 /* Compares the champions of rival goals (config.h) in duels, and stores the best of each set of
@@ -240,7 +252,8 @@ int session_remeasure(struct session *session, struct error *error);
 /* False when the budget is spent or every goal is done. */
 bool session_has_budget(const struct session *session);
 
-/* The goal of the next trial: of the cases with the fewest trials the rival of which most is
+/* The goal of the next trial: of the cases with the fewest trials, or, if the config says so, of
+   those that are expected to gain most a second (goal_choice.h), the rival of which most is
    expected (rivals.h); -1 if every space is exhausted or every goal is done. */
 int session_next_goal(const struct session *session, const bool *exhausted);
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SHARED_GOALS_MAX = 4, /* the nearest: each is a model to fit */
-    RESULTS_MIN = 4,      /* of a goal that others learn from */
-    FIRST_RESULTS = 8,    /* of all other goals, before a goal learns from them */
-};
+enum { FIRST_RESULTS = 8 }; /* of all other goals, before a goal learns from them */
+
+bool share_is_due(int64_t others, int64_t shared_at) {
+    return others >= (shared_at > 0 ? 2 * shared_at : FIRST_RESULTS);
+}
 
 bool session_may_share(const struct session *session) {
     const struct config *config = session->config;
@@ -40,7 +40,7 @@ static int rank_goals(const struct session *session, int goal, struct near_goal 
     int count = 0;
     for (int other = 0; other < session->goal_count; other++)
         if (other != goal && other % config_rivals(config) == goal % config_rivals(config) &&
-            session->gains[other].observed >= RESULTS_MIN)
+            session->gains[other].observed >= SHARED_RESULTS_MIN)
             near[count++] =
                 (struct near_goal){task_distance(config, goal, &same, config, other, &same), other};
     qsort(near, (size_t)count, sizeof *near, by_distance);
@@ -67,8 +67,7 @@ static void add_goal(const struct session *session, int goal, const struct near_
 int session_share(struct session *session, int goal, struct error *error) {
     struct source *sources = NULL;
     const int64_t others = session->shares ? count_others(session, goal) : 0;
-    const int64_t due = session->shared_at[goal] > 0 ? 2 * session->shared_at[goal] : FIRST_RESULTS;
-    if (!session->shares || others < due)
+    if (!session->shares || !share_is_due(others, session->shared_at[goal]))
         return 0;
     session->shared_at[goal] = others;
     int count = session->sources[goal] == NULL

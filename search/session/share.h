@@ -18,6 +18,14 @@
    runs do not. */
 bool session_may_share(const struct session *session);
 
+/* How many other goals a goal learns from, the nearest, because each is a model to fit; and the
+   results that such a goal has at least. */
+enum { SHARED_GOALS_MAX = 4, SHARED_RESULTS_MIN = 4 };
+
+/* Whether a goal learns again: by the results of all others, now and when it last learned (0:
+   never). */
+bool share_is_due(int64_t others, int64_t shared_at);
+
 /* Does nothing unless the run's goals share. Fails only if the stored sources are damaged. */
 int session_share(struct session *session, int goal, struct error *error);
 

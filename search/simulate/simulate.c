@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "render/table.h"
 #include "run/predictions.h"
+#include "simulate/goal_simulation.h"
 #include "simulate/simulate_picture.h"
 #include "simulate/simulate_sources.h"
 #include "simulate/simulation.h"
@@ -332,7 +333,7 @@ static int draw_curves(const struct simulate_context *context, const char *path,
 /* Command-line options beyond the simulation's own settings. */
 struct simulate_options {
     const char *strategies, *visited, *picture, *against_rows, *predicted, *sources;
-    bool json;
+    bool goals, json;
 };
 
 static int simulate(struct simulate_context *context, int count,
@@ -357,6 +358,22 @@ static int simulate(struct simulate_context *context, int count,
     if (options->visited != NULL && write_visited(context, options->visited, error) < 0)
         return -1;
     return options->picture != NULL ? draw_curves(context, options->picture, error) : 0;
+}
+
+/* The spaces as the goals of one run. */
+static int simulate_goals(struct simulate_context *context, int count,
+                          const struct simulate_options *options, struct error *error) {
+    const struct simulation *simulation = &context->simulation;
+    if (options->visited != NULL || options->picture != NULL || options->against_rows != NULL ||
+        options->predicted != NULL || options->sources != NULL || simulation->in_flight != 1)
+        return error_input(error, "--goals goes with --strategy, --trials, --seeds, --seed, "
+                                  "--within and --json alone: leave the other options out");
+    if (count < 2 || count > GOALS_MAX)
+        return error_input(error, "--goals needs 2 to %d spaces", GOALS_MAX);
+    if (choose_strategies(context, options->strategies, error) < 0 ||
+        read_spaces(context, count, error) < 0)
+        return -1;
+    return goal_simulation_print(simulation, context->near_percent, options->json, error);
 }
 
 static int run(const struct verb *verb, int argc, char **argv) {
@@ -385,6 +402,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("sources", "FILES",
                "other recorded spaces, separated by commas, that every search learns from",
                &options.sources),
+        OPTION("goals", NULL,
+               "the spaces are the goals of one run: trials until all are within P percent, shared "
+               "and apart",
+               &options.goals),
         OPTION("predicted", "FILE",
                "predictions of `model predict` for the space, of which each run gets some",
                &options.predicted),
@@ -430,7 +451,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
                                              .predict = (int)predict,
                                              .noise = noise,
                                              .jobs = (int)jobs};
-    int status = simulate(&context, count, &options, &error);
+    int status = options.goals ? simulate_goals(&context, count, &options, &error)
+                               : simulate(&context, count, &options, &error);
     release_context(&context);
     return status < 0 ? error_report(&error) : STATUS_DONE;
 }

@@ -60,6 +60,7 @@ struct bayes {
         candidate_values[CANDIDATES_MAX][SOURCES_MAX]; /* of the sources */
     size_t history_processed, observed_processed;      /* entries already added to the model */
     double best_us;
+    double deviation;        /* of the transform: log microseconds that a value of 1 is */
     struct source_mean mean; /* of the sources; zeros without */
     bool trusts_sources;     /* as of the milestone (source_trust.h) */
 
@@ -265,7 +266,8 @@ static void process_milestones(struct bayes *bayes, const struct evolution *evol
         if (count < 2)
             continue;
         if (bayes->sources != NULL)
-            judge_sources(bayes, source_trust(bayes->sources, evolution, training_set, count));
+            judge_sources(bayes, source_trust(bayes->sources, bayes->surrogate, evolution,
+                                              training_set, count, bayes->trusts_sources));
         count = training_set_sample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
         fit_hyperparameters(bayes, evolution, training_set, count, &random);
         bayes->milestone = milestone_now;
@@ -369,6 +371,7 @@ static double use_sources_only(struct bayes *bayes) {
 static void transform_values(struct bayes *bayes, const struct training_row *known, int count,
                              double *values) {
     const struct output_transform transform = training_set_transform(known, count);
+    bayes->deviation = transform.deviation;
     for (int i = 0; i < count; i++)
         values[known[i].entry] = output_transform_apply(&transform, known[i].score_us);
     if (bayes->trusts_sources)
@@ -419,12 +422,13 @@ static bool is_exploration_turn(const struct evolution *evolution) {
                STAGNATION;
 }
 
-static int choose_candidate(struct bayes *bayes, const struct evolution *evolution, double best) {
+/* Returns the candidate of the largest gain, which it sets; -1: none is new. */
+static int choose_candidate(struct bayes *bayes, const struct evolution *evolution, double best,
+                            bool explore, double *best_gain) {
     const float *means = surrogate_means(bayes->surrogate);
     const float *variances = surrogate_variances(bayes->surrogate);
     int chosen = -1, count = surrogate_candidate_count(bayes->surrogate);
-    double best_gain = -1;
-    bool explore = is_exploration_turn(evolution);
+    *best_gain = -1;
     for (int i = 0; i < count; i++) {
         if (bayes->already_seen[i])
             continue;
@@ -433,12 +437,12 @@ static int choose_candidate(struct bayes *bayes, const struct evolution *evoluti
                               : acquisition_expected_improvement(best, mean, variances[i]);
         if (bayes->has_failures)
             gain *= (bayes->ok_weights[i] + 0.5) / (bayes->feasibility_weights[i] + 0.5);
-        if (gain <= best_gain)
+        if (gain <= *best_gain)
             continue;
         bayes->already_seen[i] =
             history_find(&evolution->history, surrogate_candidate(bayes->surrogate, i)) != NULL;
         if (!bayes->already_seen[i]) {
-            best_gain = gain;
+            *best_gain = gain;
             chosen = i;
         }
     }
@@ -487,6 +491,7 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
     if (evolution->state == NULL)
         evolution->state = bayes_new(evolution);
     struct bayes *bayes = evolution->state;
+    evolution->expected_gain = INFINITY;
     if (bayes->rescored_count != evolution->rescored_count) { /* scores were replaced: rebuild */
         surrogate_reset(bayes->surrogate);
         bayes->rescored_count = evolution->rescored_count;
@@ -508,10 +513,15 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
     design_free(bayes->design);
     bayes->design = NULL;
     extend_model(bayes, evolution);
-    int chosen = choose_candidate(bayes, evolution, condition_model(bayes, evolution));
+    const double best = condition_model(bayes, evolution);
+    double gain, ignored;
+    int chosen = choose_candidate(bayes, evolution, best, false, &gain);
     if (chosen < 0)
         return false;
+    if (is_exploration_turn(evolution))
+        chosen = choose_candidate(bayes, evolution, best, true, &ignored);
     *proposal = strategy_proposal(OPERATOR_MODEL, NULL, NULL);
     proposal->genome = *surrogate_candidate(bayes->surrogate, chosen);
+    evolution->expected_gain = bayes->deviation > 0 ? gain * bayes->deviation : INFINITY;
     return true;
 }

@@ -171,6 +171,7 @@ static struct history_entry *add_to_history(struct evolution *evolution,
 }
 
 static void record_proposal(struct evolution *evolution, const struct proposal *proposal) {
+    evolution->has_next = false;
     struct history_entry *entry = add_to_history(evolution, &proposal->genome, proposal->made_by);
     entry->hint = (uint8_t)proposal->hint;
     digest_update(evolution, entry, 1);
@@ -178,15 +179,43 @@ static void record_proposal(struct evolution *evolution, const struct proposal *
         evolution->hint_counters[proposal->hint].tries++;
 }
 
+/* Finds the proposal that follows the initial genomes, unless it is found already. */
+static bool find_next(struct evolution *evolution) {
+    struct proposal *next = &evolution->next;
+    if (evolution->has_next)
+        return evolution->found_next;
+    begin_ask(evolution);
+    evolution->expected_gain = NAN;
+    evolution->has_next = true;
+    evolution->found_next = evolution->strategy->propose(evolution, next) ||
+                            strategy_explore(evolution, next) ||
+                            strategy_enumerate(evolution, next);
+    return evolution->found_next;
+}
+
 int evolution_ask(struct evolution *evolution, struct proposal *proposal) {
     struct proposal found;
-    begin_ask(evolution);
-    if (!next_initial(evolution, &found) && !evolution->strategy->propose(evolution, &found) &&
-        !strategy_explore(evolution, &found) && !strategy_enumerate(evolution, &found))
-        return 0;
+    if (!next_initial(evolution, &found)) {
+        if (!find_next(evolution))
+            return 0;
+        found = evolution->next;
+    }
     record_proposal(evolution, &found);
     *proposal = found;
     return 1;
+}
+
+static bool has_initial(const struct evolution *evolution) {
+    for (int i = evolution->start_at; i < evolution->start_count; i++)
+        if (strategy_is_new(evolution, &evolution->starts[i]))
+            return true;
+    return false;
+}
+
+double evolution_expected_gain(struct evolution *evolution) {
+    if (has_initial(evolution))
+        return INFINITY;
+    return find_next(evolution) ? evolution->expected_gain : 0;
 }
 
 int evolution_replay(struct evolution *evolution, const struct proposal *proposal) {
@@ -250,6 +279,7 @@ static void add_member(struct evolution *evolution, struct history_entry *entry,
 static void tell_result(struct evolution *evolution, int64_t trial, const struct genome *genome,
                         const struct observed_result *result, const struct measures *measures) {
     struct history_entry *entry = history_find(&evolution->history, genome);
+    evolution->has_next = false;
     if (entry != NULL)
         digest_update(evolution, entry, -1);
     else
@@ -290,6 +320,7 @@ void evolution_tell_outcome(struct evolution *evolution, int64_t trial, const st
 
 void evolution_tell_profile(struct evolution *evolution, const struct genome *genome,
                             const struct measures *measures) {
+    evolution->has_next = false;
     const uint32_t profiled = evolution->space->hints.profiled;
     struct history_entry *entry = history_find(&evolution->history, genome);
     if (entry != NULL && entry->ok)
@@ -304,6 +335,7 @@ void evolution_tell_again(struct evolution *evolution, int64_t trial, const stru
         BUG("trial %lld is told again, but never was", (long long)trial);
     const struct observed_result result = observed_result_of(evolution, outcome);
     evolution->rescored_count++;
+    evolution->has_next = false;
     digest_update(evolution, entry, -1);
     entry->ok = result.verdict == VERDICT_OK;
     entry->lost = result.verdict == VERDICT_LOST;
@@ -323,6 +355,7 @@ void evolution_learn(struct evolution *evolution, const struct source *sources, 
     if (evolution->strategy->free_state != NULL)
         evolution->strategy->free_state(evolution->state);
     evolution->state = NULL;
+    evolution->has_next = false;
     source_set_free(evolution->sources);
     evolution->sources = source_set_new(evolution->space, sources, source_count);
 }

@@ -69,6 +69,10 @@ struct evolution_settings evolution_defaults(void);
    of a strategy of earlier versions. */
 const char *evolution_strategy_name(const char *word);
 
+/* Whether a strategy's proposals follow from what other tasks taught (evolution_settings.sources).
+ */
+bool evolution_strategy_learns(const char *strategy);
+
 /* `space` must be sealed and must outlive the evolution. Fails on an unknown strategy, on
    settings out of range and on a space without a valid genome. Invalid seeds are skipped. */
 struct evolution *evolution_new(const struct space *space,
@@ -79,6 +83,11 @@ void evolution_free(struct evolution *evolution);
 /* Returns 1 and the next proposal, or 0, with the state unchanged, when every valid genome has
    been proposed. */
 int evolution_ask(struct evolution *evolution, struct proposal *proposal);
+
+/* The logarithm of the best score that the next proposal is expected to take off, by the strategy's
+   model: INFINITY while it asks its first genomes, NAN if it has no model, 0 if nothing is left to
+   propose. Changes nothing: the next ask gives the same proposal, which this call computes. */
+double evolution_expected_gain(struct evolution *evolution);
 
 /* Repeats a proposal that evolution_ask made in another process: the state becomes as after that
    call, without the cost of computing the proposal. Returns -1, without effect, if the genome is

@@ -35,6 +35,12 @@ void source_mean_prior(struct source_mean *mean, const double *distances, int co
 void source_mean_fit(struct source_mean *mean, const struct surrogate *surrogate,
                      const double (*source_values)[SOURCES_MAX], const double *values);
 
+/* The logarithm of the evidence for the sources: how many times as likely the values are if one of
+   the sources, each as likely as the others, has a weight of the ridge's prior, than by the process
+   alone. A source that says the opposite counts as one without a weight. */
+double source_mean_evidence(const struct surrogate *surrogate, int count,
+                            const double (*source_values)[SOURCES_MAX], const double *values);
+
 double source_mean_at(const struct source_mean *mean, const double *source_values);
 
 #endif

@@ -1,40 +1,47 @@
 #include "strategy/source_trust.h"
 
-#include <math.h>
+#include "base/memory.h"
+#include "strategy/source_mean.h"
+#include "strategy/source_set.h"
+
+#include <stdlib.h>
 
 enum { RESULTS_MIN = 4 };
 
-static const double least_limit = 1;
+/* Logarithms of odds. The first results lie where the sources say that genomes are fast, so that
+   they tell little: what is lost there is worth one in four. After that the results are spread, and
+   a source comes back only by clear evidence. */
+static const double stay = -0.25, come_back = 1;
 
-/* Sums of one source's values x and of the results' y. */
-struct sums {
-    double x, xx, xy;
-};
+/* Takes at most FIT_MAX of the sorted rows, equally spaced. Returns their number. */
+static int choose_rows(const struct training_row *rows, int count,
+                       struct training_row chosen[FIT_MAX]) {
+    const int most = count < FIT_MAX ? count : FIT_MAX;
+    for (int i = 0; i < most; i++)
+        chosen[i] = rows[(int64_t)i * count / most];
+    return most;
+}
 
-bool source_trust(struct source_set *sources, const struct evolution *evolution,
-                  const struct training_row *rows, int count) {
-    struct sums sums[SOURCES_MAX] = {{0}};
-    double y = 0, yy = 0, most = -INFINITY;
-    const int source_count = source_set_count(sources);
-    const double limit = least_limit + 0.5 * log2(source_count);
+bool source_trust(struct source_set *sources, struct surrogate *surrogate,
+                  const struct evolution *evolution, const struct training_row *rows, int count,
+                  bool trusted) {
+    struct training_row chosen[FIT_MAX];
+    double values[FIT_MAX];
     if (count < RESULTS_MIN)
         return true;
+    count = choose_rows(rows, count, chosen);
+    double(*source_values)[SOURCES_MAX] = xcalloc((size_t)count, sizeof *source_values);
+    const struct output_transform transform = training_set_transform(chosen, count);
+    surrogate_clear(surrogate);
     for (int i = 0; i < count; i++) {
-        double values[SOURCES_MAX];
-        const double value = log(rows[i].score_us);
-        source_set_values(sources, &evolution->history.entries[rows[i].entry].genome, values);
-        y += value;
-        yy += value * value;
-        for (int s = 0; s < source_count; s++) {
-            sums[s].x += values[s];
-            sums[s].xx += values[s] * values[s];
-            sums[s].xy += values[s] * value;
-        }
+        const struct genome *genome = &evolution->history.entries[chosen[i].entry].genome;
+        surrogate_add_row(surrogate, genome, training_set_noise(evolution, &transform, &chosen[i]));
+        source_set_values(sources, genome, source_values[i]);
+        values[i] = output_transform_apply(&transform, chosen[i].score_us);
     }
-    for (int s = 0; s < source_count; s++) {
-        const double spread = (sums[s].xx - sums[s].x * sums[s].x / count) * (yy - y * y / count);
-        if (spread > 0)
-            most = fmax(most, (sums[s].xy - sums[s].x * y / count) / sqrt(spread));
-    }
-    return most * sqrt(count) >= limit;
+    const double evidence =
+        source_mean_evidence(surrogate, source_set_count(sources), source_values, values);
+    surrogate_clear(surrogate);
+    free(source_values);
+    return evidence >= (trusted ? stay : come_back);
 }

@@ -103,3 +103,8 @@ const char *evolution_strategy_name(const char *word) {
     log_warn("the strategy map is gone, because it gained nothing over evolve: using evolve");
     return "evolve";
 }
+
+bool evolution_strategy_learns(const char *strategy) {
+    const struct strategy *row = strategy_find(strategy);
+    return row != NULL && (row->start != NULL || row->free_state != NULL); /* genomes, or a model */
+}

@@ -55,6 +55,12 @@ struct evolution {
     struct proposal *starts; /* the initial genomes, proposed first, in this order */
     int start_count, start_at;
     struct space_cursor *rest; /* enumerates the space; NULL until the strategy finds nothing new */
+    /* Computed before it is asked for (evolution_expected_gain), until the next ask or tell. */
+    bool has_next, found_next;
+    struct proposal next;
+    /* What `propose` expects the proposal to take off the logarithm of the best score: INFINITY if
+       it is one of the strategy's first; NAN if the strategy has no model. */
+    double expected_gain;
     /* The strategy's own state, NULL at first. It must be derivable from the rest of this
        struct: what was asked and observed, in which order. */
     void *state;

@@ -12,5 +12,12 @@ echo "status $?"
 $EVOTILE simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --strategy random,evolve --seeds 1 --trials 20 --picture x.svg >/dev/null 2>&1
 echo "status $?"
 python3 -c 'import xml.dom.minidom as dom; print(*sorted(text.firstChild.data for text in dom.parse("x.svg").getElementsByTagName("text") if text.firstChild.data[0].isalpha()), sep="\n")'
+# Spaces as the goals of one run: two equal ones take fewer trials where they share.
+space="$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz
+"$EVOTILE" simulate "$space" "$space" --goals --strategy auto,random --within 3 --trials 100 --seeds 2 --json >goals.json
+jq -c '.goals[] | [.strategy, .goals, .next]' goals.json
+jq -r '[.goals[] | select(.strategy == "auto") | .trials_mean] | (.[2] < .[0] and .[3] < .[1])' goals.json
+"$EVOTILE" simulate "$space" --goals 2>&1
+"$EVOTILE" simulate "$space" "$space" --goals --in-flight 2 2>&1
 "$EVOTILE" simulate "$ROOT"/tests/spaces/pnpoly_RTX_3090.json.gz --noise 51 2>&1
 echo "status $?"

@@ -8,7 +8,8 @@
     "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE                                   \
     "\", \"objective\": \"per_case\",\n"                                                           \
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"       \
-    "  \"search\": {\"initial\": 12, \"population\": 8" search "}, " TINY_GENES " }"
+    "  \"search\": {\"initial\": 12, \"population\": 8, \"share_goals\": false" search             \
+    "}, " TINY_GENES " }"
 
 enum { KILLS_DEFAULT = 10, TRIALS_A_KILL = 10, EARLY_MS = 600, LATER_MS = 300 };
 

@@ -10,7 +10,8 @@ static const char config_format[] =
     "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE
     "\", \"objective\": \"per_case\",\n"
     "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
-    "  \"search\": {\"initial\": 12, \"population\": 8%s}, " TINY_GENES " }";
+    "  \"search\": {\"initial\": 12, \"population\": 8, \"share_goals\": false%s}, " TINY_GENES
+    " }";
 
 /* `search`: additional members of the config's search object. */
 static void make_run(struct place *place, const char *search, const char *trials) {

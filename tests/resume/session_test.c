@@ -64,7 +64,8 @@ static void goals_are_asked_in_turn(void **state) {
     make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
                        "  \"objective\": \"per_case\", " TINY_GENES ",\n"
                        "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 1, \"COLS\": 1},\n"
-                       "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
+                       "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
+                       "  \"search\": {\"share_goals\": false} }"); /* run.h replays each alone */
     run_trials(&place, "31");
     inspect_finished(31);
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
@@ -206,12 +207,13 @@ static void a_goal_without_gains_ends(void **state) {
     struct error error = {0};
     struct patience it = {0};
     char log_path[PATH_SIZE];
-    make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
-                       "  \"objective\": \"per_case\", " TINY_GENES ",\n"
-                       "  \"search\": {\"initial\": 12, \"population\": 8},\n"
-                       "  \"budget\": {\"patience\": 15, \"trials\": 900},\n"
-                       "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
-                       "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
+    make_place(&place,
+               "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
+               "  \"objective\": \"per_case\", " TINY_GENES ",\n"
+               "  \"search\": {\"initial\": 12, \"population\": 8, \"share_goals\": false},\n"
+               "  \"budget\": {\"patience\": 15, \"trials\": 900},\n"
+               "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40},\n"
+               "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}] }");
     const char *const arguments[] = {"--out", place.run_dir, NULL};
     run_and_expect(&place.tiny, "run", place.tiny.config, arguments, 0);
     check_run(&run_check);

@@ -461,6 +461,43 @@ static int trials_at_first_value(const struct space *space, const char *strategy
 }
 
 /* A lost trial is not a failure: the model goes on asking where trials were lost. */
+/* Looking at what is expected changes neither the state nor the next proposal. Only a model expects
+   something, and never less than nothing. */
+static void expecting_changes_nothing(void **state) {
+    enum { ASKS = 60 };
+    (void)state;
+    for (int s = 0; s < STRATEGIES; s++) {
+        struct space *space = landscape();
+        struct evolution *looked = evolution_of(space, strategy(s), 3),
+                         *plain = evolution_of(space, strategy(s), 3);
+        const bool models = strcmp(strategy(s), "auto") == 0;
+        int finite = 0;
+        for (int i = 0; i < ASKS; i++) {
+            struct proposal proposal, other;
+            const struct hash before = evolution_digest(looked);
+            const double gain = evolution_expected_gain(looked);
+            assert_true(isnan(gain) ? !models : gain >= 0);
+            assert_true(evolution_expected_gain(looked) == gain || isnan(gain));
+            assert_true(hash_equal(before, evolution_digest(looked)));
+            finite += isfinite(gain) && gain > 0;
+            const int asked = evolution_ask(looked, &proposal);
+            assert_int_equal(asked, evolution_ask(plain, &other));
+            if (asked == 0)
+                break;
+            assert_true(genome_equal(&proposal.genome, &other.genome));
+            if (i % 3 == 2)
+                continue; /* it stays open */
+            evolution_tell_outcome(looked, i, &proposal.genome, timed_outcome(&proposal.genome));
+            evolution_tell_outcome(plain, i, &proposal.genome, timed_outcome(&proposal.genome));
+        }
+        assert_true(hash_equal(evolution_digest(plain), evolution_digest(looked)));
+        assert_true(models ? finite > ASKS / 3 : finite == 0);
+        evolution_free(looked);
+        evolution_free(plain);
+        space_free(space);
+    }
+}
+
 static void lost_trials_are_no_failures(void **state) {
     (void)state;
     static const char *const learning[] = {"auto", "insight"};
@@ -548,6 +585,7 @@ int main(void) {
         cmocka_unit_test(counters_add_up),
         cmocka_unit_test(genomes_observed_elsewhere_are_not_asked),
         cmocka_unit_test(observed_again_moves_to_its_new_place),
+        cmocka_unit_test(expecting_changes_nothing),
         cmocka_unit_test(lost_trials_are_no_failures),
         cmocka_unit_test(evolution_beats_chance),
         cmocka_unit_test(bad_settings_are_refused),

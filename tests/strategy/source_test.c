@@ -12,6 +12,7 @@
 #include "strategy/output_transform.h"
 #include "strategy/source_model.h"
 #include "strategy/source_set.h"
+#include "strategy/source_trust.h"
 #include "strategy/surrogate.h"
 
 #include <math.h>
@@ -255,6 +256,66 @@ static void related_sources_save_trials_and_others_cost_few(void **state) {
     space_free(space);
 }
 
+/* ---- trust ---- */
+
+enum { RESULTS = 40 };
+
+/* Whether a source is trusted after each number of results of random genomes. */
+static void judge(const struct space *space, const struct source *source, bool trusted,
+                  bool judged[RESULTS + 1]) {
+    struct source_set *set = source_set_new(space, source, 1);
+    struct surrogate *surrogate = surrogate_new(space);
+    struct evolution *evolution = search_with(space, NULL, 0, 1);
+    struct source trials = draw_source(space, RESULTS, 99, measured_us);
+    struct random random;
+    random_seed(&random, 5, 0);
+    for (int i = RESULTS; i-- > 1;) { /* in any order, because a source is sorted */
+        const int other = (int)random_below(&random, (uint64_t)i + 1);
+        const struct source_row row = trials.rows[i];
+        trials.rows[i] = trials.rows[other];
+        trials.rows[other] = row;
+    }
+    for (int n = 1; n <= RESULTS; n++) {
+        struct training_row rows[RESULTS];
+        evolution_tell(evolution, n, &trials.rows[n - 1].genome, VERDICT_OK, trials.rows[n - 1].us);
+        const int count = training_set_collect(evolution, (size_t)n, rows);
+        judged[n] = source_trust(set, surrogate, evolution, rows, count, trusted);
+    }
+    source_release(&trials);
+    evolution_free(evolution);
+    surrogate_free(surrogate);
+    source_set_free(set);
+}
+
+/* A source is believed at first, and later as far as the results agree. One that was let go needs
+   more to come back than it needed to stay. */
+static void trust_follows_the_results(void **state) {
+    (void)state;
+    struct space *space = tiles();
+    struct source related = draw_source(space, DRAWS, 3, predicted_us),
+                  unrelated = draw_source(space, DRAWS, 3, unrelated_us),
+                  negated = draw_source(space, DRAWS, 3, against_us);
+    bool stays[RESULTS + 1], returns[RESULTS + 1];
+    int differ = 0;
+    judge(space, &related, true, stays);
+    judge(space, &related, false, returns);
+    for (int n = 1; n <= RESULTS; n++) {
+        assert_true(stays[n] || !returns[n]);
+        assert_true(n >= 4 || returns[n]);
+        assert_true(n < 12 || returns[n]);
+        differ += stays[n] != returns[n];
+    }
+    assert_true(differ > 0);
+    judge(space, &unrelated, true, stays);
+    judge(space, &negated, false, returns);
+    for (int n = 12; n <= RESULTS; n++)
+        assert_false(stays[n] || returns[n]);
+    source_release(&related);
+    source_release(&unrelated);
+    source_release(&negated);
+    space_free(space);
+}
+
 /* With any number of open asks, the first proposals are fast for the source and distinct. */
 static void what_is_asked_blindly_is_predicted_to_be_fast(void **state) {
     (void)state;
@@ -312,6 +373,7 @@ int main(void) {
         cmocka_unit_test(spaces_may_differ),
         cmocka_unit_test(an_empty_source_is_none),
         cmocka_unit_test(related_sources_save_trials_and_others_cost_few),
+        cmocka_unit_test(trust_follows_the_results),
         cmocka_unit_test(what_is_asked_blindly_is_predicted_to_be_fast),
         cmocka_unit_test(questions_follow_from_the_sources_alone),
     };

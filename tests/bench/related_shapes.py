@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Records the same genomes of attention at eight related shapes, and measures what seven of them teach of the eighth.
+
+    tests/bench/related_shapes.py record OUT [--trials 2048] [--seconds 560] [--device auto] [--evotile build/evotile]
+    tests/bench/related_shapes.py report OUT [--seeds 20] [--device auto] [--evotile build/evotile]
+
+`record` stops after --seconds; the same command continues. It writes OUT/SHAPE.json.gz, OUT/SHAPE (the run) and OUT/SHAPE.config.json.
+`report` has each shape left out in turn:
+
+  suggest    time of what `evotile suggest` names from the seven runs, tried on the device, over the best that was recorded
+  5 %, 1 %   median trials until within so much of the best, with the seven as sources and without
+  goals      trials until all eight are within 3 %, shared and apart (`evotile simulate --goals`)
+"""
+import argparse
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SHAPES = [(1, 8, 512), (2, 8, 256), (2, 8, 512), (2, 8, 1024), (4, 8, 512), (4, 16, 512), (8, 8, 512), (1, 16, 2048)]
+CONFIG = {
+    "template": "attention_fwd/hopper",
+    "limits": {"smem_bytes": 49152},
+    # No champion is accepted here: fewer samples, and each kernel where it happens to lie.
+    "timing": {"samples": 16, "warmup_ms": 2, "placements": 1},
+}
+
+
+def stem(shape):
+    return "B{}_H{}_S{}".format(*shape)
+
+
+def write_config(out, shape):
+    path = out / f"{stem(shape)}.config.json"
+    batch, heads, length = shape
+    path.write_text(json.dumps({**CONFIG, "cases": [{"B": batch, "H": heads, "S": length, "D": 64}]}, indent=2) + "\n")
+    return path
+
+
+def genomes(path):
+    """The rows of a recorded file by genome: its time, or None."""
+    with gzip.open(path, "rt") as file:
+        results = json.load(file)["results"]
+    return {json.dumps(row["configuration"], sort_keys=True): row["invalidity"] == "correct" for row in results}
+
+
+def record_shape(arguments, shape, end):
+    """Returns whether the shape has all its rows."""
+    path = arguments.out / f"{stem(shape)}.json.gz"
+    command = [arguments.evotile, "record", str(write_config(arguments.out, shape)), "--trials", str(arguments.trials), "--seed", "1",
+               "--device", arguments.device, "--out", str(path)]
+    with subprocess.Popen(command) as process:
+        try:
+            process.wait(timeout=max(1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+    if process.returncode not in (0, -signal.SIGINT):  # it may be interrupted before its first trial
+        sys.exit(f"{' '.join(command)}: exit status {process.returncode}")
+    return time.monotonic() < end
+
+
+def record(arguments):
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + arguments.seconds
+    for shape in SHAPES:
+        if not record_shape(arguments, shape, end):
+            sys.exit("the time is up: the same command continues")
+    rows = [genomes(arguments.out / f"{stem(shape)}.json.gz") for shape in SHAPES]
+    same = set(rows[0]).intersection(*rows[1:])
+    print(f"{len(same)} genomes are recorded at all {len(SHAPES)} shapes, of {min(map(len, rows))} to {max(map(len, rows))} each")
+
+
+def ask(arguments, *words):
+    done = subprocess.run([arguments.evotile, *map(str, words), "--json"], stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 3):
+        sys.exit(f"evotile {' '.join(map(str, words))}: exit status {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def best_us(arguments, path):
+    """Of the recorded rows."""
+    with gzip.open(path, "rt") as file:
+        rows = json.load(file)["results"]
+    return min(row["measurements"][0]["value"] for row in rows if row["invalidity"] == "correct") * 1e3
+
+
+def trials_to(arguments, path, others, percent):
+    words = ["simulate", path, "--strategy", "auto", "--trials", 120, "--seeds", arguments.seeds, "--within", percent]
+    answer = ask(arguments, *words, *(["--sources", ",".join(others)] if others else []))
+    return answer["spaces"][0]["trials_to_near"]
+
+
+def report(arguments):
+    files = {shape: str(arguments.out / f"{stem(shape)}.json.gz") for shape in SHAPES}
+    print("shape            suggest  5 % with  without  1 % with  without")
+    for shape in SHAPES:
+        config = write_config(arguments.out, shape)
+        others = [other for other in SHAPES if other != shape]
+        runs = ",".join(str(arguments.out / stem(other)) for other in others)
+        named = ask(arguments, "suggest", config, "--learn-from", runs, "--device", arguments.device)["goals"][0]["genome"]
+        tried = ask(arguments, "try", config, "--genome", named, "--device", arguments.device)
+        ratio = tried["score_us"] / best_us(arguments, files[shape]) if tried["verdict"] == "ok" else float("inf")
+        with_them = [files[other] for other in others]
+        cells = [trials_to(arguments, files[shape], sources, percent) for percent in (5, 1) for sources in (with_them, None)]
+        print(f"{stem(shape):15} {ratio:8.3f}", *(f"{'-' if cell is None else cell:>8}" for cell in cells), flush=True)
+    goals = ask(arguments, "simulate", *files.values(), "--goals", "--strategy", "auto", "--within", 3, "--trials", 2000,
+                "--seeds", arguments.seeds)
+    for row in goals["goals"]:
+        print(f"{row['goals']:7} {row['next']:8} trials until all are within 3 %: median {row['trials_median']}, mean {row['trials_mean']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("record", "report"))
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--evotile", default="build/evotile")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--trials", type=int, default=2048)
+    parser.add_argument("--seconds", type=float, default=560)
+    parser.add_argument("--seeds", type=int, default=20)
+    arguments = parser.parse_args()
+    os.environ["EVOTILE_INDEX"] = "none"  # what is measured must not depend on earlier runs
+    {"record": record, "report": report}[arguments.verb](arguments)
+
+
+main()
