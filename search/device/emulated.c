@@ -11,6 +11,10 @@
 /* An endless loop under the race checker ends after some twenty seconds. */
 enum { RACECHECK_STEPS = 1 << 26 };
 #define SAMPLE_MIDDLE 0.5
+/* Of a multiprocessor of sm_80 to sm_90: L1 and shared memory are 28 KB more than shared memory can
+   take (CUDA's tuning guides: 192 KB of which 164, 128 of which 100, 256 of which 228), and the
+   system takes 1 KB of that for each block. */
+enum { L1_BESIDE_SMEM = 28 << 10, SMEM_OF_SYSTEM = 1 << 10 };
 
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
@@ -24,7 +28,10 @@ static struct ptx_latencies latencies_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_latencies){.issue = 1,
                                   .special_function = 1,
+                                  .arithmetic = 4,
                                   .shared = 30,
+                                  .l1 = 35,
+                                  .l2 = 270,
                                   .global = 600,
                                   .copy = 700,
                                   .copy_bytes = 64,
@@ -329,20 +336,11 @@ static bool is_serialised(const struct device_launch *launch) {
 
 /* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
 static bool fits_cooperatively(struct device *device, const struct device_launch *launch,
-                               char *reason) {
-    const unsigned *grid = launch->grid, *block = launch->block;
-    struct resources resources;
-    struct error error = {0};
-    uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+                               const struct resources *resources, char *reason) {
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t most = (uint64_t)resources->ctas_per_sm * (uint64_t)device->info.sm_count;
     if (!launch->cooperative)
         return true;
-    if (emulated_resources(device, launch->module, launch->kernel,
-                           (int)(block[0] * block[1] * block[2]), launch->smem_bytes, &resources,
-                           &error) < 0) {
-        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
-        return false;
-    }
-    uint64_t most = (uint64_t)resources.ctas_per_sm * (uint64_t)device->info.sm_count;
     if (blocks > most)
         snprintf(
             reason, REASON_SIZE,
@@ -351,12 +349,26 @@ static bool fits_cooperatively(struct device *device, const struct device_launch
     return blocks <= most;
 }
 
+/* A block's share of L1: what the shared memory of the blocks that are resident with it leaves. */
+static uint64_t l1_share(const struct device_info *info, const struct device_launch *launch,
+                         const struct resources *resources) {
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t on_one = (blocks + (uint64_t)info->sm_count - 1) / (uint64_t)info->sm_count;
+    uint64_t resident = resources->ctas_per_sm < 1 ? 1 : (uint64_t)resources->ctas_per_sm;
+    resident = resident < on_one ? resident : on_one;
+    uint64_t all = (uint64_t)info->smem_per_sm + L1_BESIDE_SMEM;
+    uint64_t shared = resident * ((uint64_t)resources->smem_bytes + SMEM_OF_SYSTEM);
+    return resident > 0 && shared < all ? (all - shared) / resident : 0;
+}
+
 static enum verdict run_kernel(struct device *device, const struct device_launch *launch,
                                double deadline_s, char *reason) {
     struct error error = {0};
     const struct ptx_kernel *kernel = find_kernel(launch->module, launch->kernel, &error);
     unsigned char arguments[ARGUMENT_BYTES_MAX] = {0};
+    const unsigned *block = launch->block;
     unsigned smem_bytes = launch->smem_bytes + (kernel != NULL ? kernel->static_smem_bytes : 0);
+    struct resources resources;
     if (kernel == NULL) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
@@ -366,14 +378,21 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                  kernel->name, smem_bytes, device->info.smem_per_block_optin);
         return VERDICT_LAUNCH_FAILED;
     }
+    if (emulated_resources(device, launch->module, launch->kernel,
+                           (int)(block[0] * block[1] * block[2]), launch->smem_bytes, &resources,
+                           &error) < 0) {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
+        return VERDICT_LAUNCH_FAILED;
+    }
     if (pack_arguments(kernel, launch, arguments, reason) < 0 ||
-        !fits_cooperatively(device, launch, reason))
+        !fits_cooperatively(device, launch, &resources, reason))
         return VERDICT_LAUNCH_FAILED;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
                              .pace = &emulated_of(device)->pace,
+                             .l1_bytes = l1_share(&device->info, launch, &resources),
                              .serial_wgmma = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
                              .sample_position = emulated_of(device)->sample_position,

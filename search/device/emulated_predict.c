@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough to include a masked tail, where blocks differ, in a few tenths of a second. */
-enum { SAMPLE_CLUSTERS = 4 };
+/* At first a few clusters of each launch are run; if they are short, then as many as execute
+   SAMPLE_INSTRUCTIONS, because blocks may differ: ragged lengths, masks, tails. A tenth of a second. */
+enum { SAMPLE_CLUSTERS = 4, SAMPLE_CLUSTERS_MAX = 64, SAMPLE_INSTRUCTIONS = 1 << 20 };
 static const double sample_deadline_s = 20;
 
 static bool has_same_arguments(const struct observation *observation,
@@ -80,6 +81,8 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->load_bytes = scale * (double)counts->global_load_bytes;
     input->store_bytes = scale * (double)counts->global_store_bytes;
     input->async_bytes = scale * (double)counts->async_bytes;
+    input->sectors = scale * (double)counts->sectors;
+    input->l2_sectors = scale * (double)counts->l2_sectors;
     input->local_bytes = scale * (double)counts->local_bytes;
     input->critical_path_cycles = counts->critical_path_cycles / (double)counts->blocks;
     input->longest_critical_path_cycles = counts->longest_critical_path_cycles;
@@ -98,6 +101,8 @@ static void scale_work(struct prediction_input *input, double factor) {
                             &input->load_bytes,
                             &input->remote_bytes,
                             &input->async_bytes,
+                            &input->sectors,
+                            &input->l2_sectors,
                             &input->local_bytes,
                             &input->critical_path_cycles,
                             &input->longest_critical_path_cycles};
@@ -148,6 +153,8 @@ static void add_to_kind(struct prediction_input *mean, const struct prediction_i
     mean->load_bytes += part.load_bytes;
     mean->remote_bytes += part.remote_bytes;
     mean->async_bytes += part.async_bytes;
+    mean->sectors += part.sectors;
+    mean->l2_sectors += part.l2_sectors;
     mean->local_bytes += part.local_bytes;
     mean->critical_path_cycles += part.critical_path_cycles;
     mean->longest_critical_path_cycles += part.longest_critical_path_cycles;
@@ -199,8 +206,15 @@ static int describe_call(struct device *device, const struct device_sequence *se
 static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
                                   double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
+    const uint64_t before = emulated->instructions;
     emulated->sample = SAMPLE_CLUSTERS;
     enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
+    const uint64_t executed = emulated->instructions - before;
+    const uint64_t more = executed > 0 ? SAMPLE_CLUSTERS * (uint64_t)SAMPLE_INSTRUCTIONS / executed
+                                       : SAMPLE_CLUSTERS;
+    emulated->sample = more < SAMPLE_CLUSTERS_MAX ? more : SAMPLE_CLUSTERS_MAX;
+    if (verdict == VERDICT_OK && emulated->sample >= 2 * SAMPLE_CLUSTERS)
+        verdict = emulated_run(device, sequence, deadline_s, reason);
     emulated->sample = 0;
     return verdict;
 }

@@ -64,6 +64,7 @@ struct prediction_input {
     double warp_instructions, matrix_operations, special_functions;
     double shared_wavefronts, barriers; /* barriers: counted for each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
+    double sectors, l2_sectors;  /* of 32 bytes: of global memory; of these, not served by L1 */
     double remote_bytes; /* exchanged with other blocks of a cluster */
     double dram_bytes;   /* minimum traffic over the memory bus */
     /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */

@@ -1,5 +1,7 @@
 #include "ptx/critical_path.h"
 
+#include <string.h>
+
 void critical_path_commit_wgmma(struct warp *warp) {
     struct critical_path *path = &warp->path;
     uint32_t group = warp->wgmma_group;
@@ -59,9 +61,15 @@ double critical_path_barrier_ended(struct block *block, uint32_t offset) {
 }
 
 void critical_path_begin(struct block *block) {
+    const size_t places = block->kernel->register_bytes / REGISTER_LEAST + 1;
     block->mbarrier_time_count = 0;
-    for (int i = 0; i < block->warp_count; i++)
-        block->warps[i].path = (struct critical_path){0};
+    sectors_clear(&block->sectors);
+    for (int i = 0; i < block->warp_count; i++) {
+        double *ready = block->warps[i].path.ready;
+        block->warps[i].path = (struct critical_path){.ready = ready};
+        if (ready != NULL)
+            memset(ready, 0, places * sizeof *ready);
+    }
 }
 
 void critical_path_end(struct block *block) {

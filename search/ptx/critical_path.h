@@ -37,23 +37,46 @@ static inline void critical_path_advance(struct warp *warp, double cycles) {
     warp->path.now += cycles;
 }
 
-/* Compilers issue all loads of straight-line code before the first use, so only the first load's
-   latency counts. */
-static inline void critical_path_load(struct warp *warp, double latency) {
-    if (!warp->path.loaded)
-        warp->path.now += latency;
-    warp->path.loaded = true;
+/* The current instruction's results are there so many cycles after its operands. */
+static inline void critical_path_latency(struct warp *warp, double cycles) {
+    warp->path.latency = cycles;
 }
 
-/* A branch ends the straight-line code: the next load counts again. */
+/* Ends straight-line code: what follows starts when all of it has started. */
 static inline void critical_path_branch(struct warp *warp) {
-    warp->path.loaded = false;
+    if (critical_path_pace(warp))
+        warp->path.begun = critical_path_now(warp);
 }
 
 static inline void critical_path_wait(struct warp *warp, double until) {
     double now = critical_path_now(warp);
-    warp->path.now = until > now ? until : now;
-    warp->path.loaded = false;
+    warp->path.now = warp->path.begun = until > now ? until : now;
+}
+
+/* Before and after the current instruction executes. Compilers order straight-line code so that
+   each instruction starts as soon as its operands are there: loads that do not depend on each other
+   are in flight together. A warp goes on behind it when its last instruction has started; the
+   results may still be on their way. */
+static inline void critical_path_start(struct warp *warp, const struct instruction *instruction) {
+    struct critical_path *path = &warp->path;
+    double start = path->begun;
+    for (int i = instruction->result_count; i < instruction->operand_count; i++) {
+        uint32_t place = instruction->operands[i];
+        if (!(place & PLACE_CONSTANT) && path->ready[place / REGISTER_LEAST] > start)
+            start = path->ready[place / REGISTER_LEAST];
+    }
+    if (instruction->guard >= 0 && path->ready[instruction->guard / REGISTER_LEAST] > start)
+        start = path->ready[instruction->guard / REGISTER_LEAST];
+    path->start = start;
+    path->latency = critical_path_pace(warp)->arithmetic;
+    if (start > path->now && start > critical_path_now(warp))
+        path->now = start;
+}
+
+static inline void critical_path_finish(struct warp *warp, const struct instruction *instruction) {
+    const struct critical_path *path = &warp->path;
+    for (int i = 0; i < instruction->result_count; i++)
+        path->ready[instruction->operands[i] / REGISTER_LEAST] = path->start + path->latency;
 }
 
 /* wgmma: the operations since the last commit form a group, which completes after the groups before

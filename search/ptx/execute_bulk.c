@@ -143,6 +143,11 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
     copy->data = xcalloc(1, copy->bytes);
     *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
                               : &warp->block->counts->async_bytes) += copy->bytes;
+    if (!is_block_to_block(copy)) {
+        const uint64_t sectors = (copy->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+        warp->block->counts->sectors += sectors;
+        warp->block->counts->l2_sectors += sectors;
+    }
     if (critical_path_pace(warp))
         copy->completion_cycle = critical_path_copy_end(warp, copy->bytes);
     if (form->path == BULK_LOAD)

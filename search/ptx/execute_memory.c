@@ -178,6 +178,23 @@ bool access_is_shared(const struct warp *warp, const struct access *access, cons
            (access->space == SPACE_GENERIC && owner_of_shared(warp->block, first));
 }
 
+/* What L1 serves, by a block's share of it, comes sooner and moves nothing from L2. Stores go
+   through to L2, as do strong accesses. */
+void count_global_sectors(struct warp *warp, const struct access *access, bool is_store,
+                   const uint64_t addresses[LANES], uint32_t mask, int bytes) {
+    struct block *block = warp->block;
+    const struct ptx_latencies *pace = critical_path_pace(warp);
+    struct sector_access touched;
+    sectors_access(&block->sectors, addresses, mask, bytes, &touched);
+    const bool is_cached = !is_store && !access->strong &&
+                           block->sectors.sectors * SECTOR_BYTES <= block->launch->l1_bytes;
+    block->counts->sectors += (uint64_t)touched.sectors;
+    block->counts->l2_sectors += (uint64_t)(touched.sectors - (is_cached ? touched.known : 0));
+    critical_path_latency(warp, touched.known < touched.sectors ? pace->global
+                                : is_cached                     ? pace->l1
+                                                                : pace->l2);
+}
+
 enum action translate_lanes(struct warp *warp, const struct instruction *instruction,
                             const struct access *access, uint32_t base_place, uint32_t mask,
                             int bytes, bool is_store, uint8_t *pointers[LANES]) {
@@ -202,6 +219,9 @@ enum action translate_lanes(struct warp *warp, const struct instruction *instruc
         else if (access->space != SPACE_LOCAL && access->space != SPACE_PARAM)
             instrument_sectors(warp, instruction, addresses, mask, bytes);
     }
+    if (critical_path_pace(warp) && access->space != SPACE_LOCAL && access->space != SPACE_PARAM &&
+        !access_is_shared(warp, access, pointers[__builtin_ctz(mask)]))
+        count_global_sectors(warp, access, is_store, addresses, mask, bytes);
     return ACTION_NEXT;
 }
 
@@ -256,15 +276,13 @@ void count_access(struct warp *warp, const struct access *access, bool is_store,
         counts->shared_bytes += total;
         counts->shared_wavefronts += (uint64_t)count_wavefronts(warp, pointers, mask, bytes);
         counts->remote_bytes += is_own ? 0 : total;
-        if (critical_path_pace(warp) && !is_store)
-            critical_path_load(warp, is_own ? critical_path_pace(warp)->shared
-                                            : critical_path_pace(warp)->remote);
+        if (critical_path_pace(warp))
+            critical_path_latency(warp, is_own ? critical_path_pace(warp)->shared
+                                               : critical_path_pace(warp)->remote);
     } else if (access->space == SPACE_LOCAL) {
         counts->local_bytes += total;
     } else if (access->space != SPACE_PARAM) {
         *(is_store ? &counts->global_store_bytes : &counts->global_load_bytes) += total;
-        if (critical_path_pace(warp) && !is_store)
-            critical_path_load(warp, critical_path_pace(warp)->global);
     }
 }
 

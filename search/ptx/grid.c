@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "ptx/instrument.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -47,6 +48,12 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
                                         .registers = block->registers +
                                                      (size_t)kernel->register_bytes * (size_t)i,
                                         .index = i};
+    const size_t places = kernel->register_bytes / REGISTER_LEAST + 1;
+    double *ready = launch->pace != NULL
+                        ? xcalloc(places * (size_t)block->warp_count, sizeof *ready)
+                        : NULL;
+    for (int i = 0; ready != NULL && i < block->warp_count; i++)
+        block->warps[i].path.ready = ready + places * (size_t)i;
     block->step_limit = launch->step_limit && launch->step_limit < STEP_LIMIT_MAX
                             ? launch->step_limit
                             : STEP_LIMIT_MAX;
@@ -54,6 +61,8 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
 }
 
 static void release_block(struct block *block) {
+    free(block->warps[0].path.ready); /* of all warps */
+    sectors_release(&block->sectors);
     for (int i = 0; i < block->warp_count; i++) {
         free(block->warps[i].copies);
         free(block->warps[i].wgmmas);
@@ -201,12 +210,25 @@ static void run_cooperative(struct grid_worker *grid_worker) {
     ptx_memory_release(memory, workspace);
 }
 
+/* Where in its part of the grid a sampled cluster is. Of two parts that follow one another, one is
+   before the position and the other as far behind it, each pair differently: a stride that agrees
+   with one of the grid's would see the same column of it only. */
+static double position_of_run(const struct grid *grid, uint64_t run) {
+    static const double golden_ratio = 0.6180339887498949;
+    const double position = grid->launch->sample_position;
+    const double most = position < 0.5 ? position : 1 - position;
+    const double turns = golden_ratio * (double)(run / 2 + 1);
+    if (grid->runs == 1)
+        return position;
+    return position + (run % 2 ? most : -most) * (turns - floor(turns));
+}
+
 /* The cluster of a run. */
 static uint64_t index_of_run(const struct grid *grid, uint64_t run) {
     if (grid->runs == grid->count)
         return run;
     double part = (double)grid->count / (double)grid->runs;
-    uint64_t index = (uint64_t)(((double)run + grid->launch->sample_position) * part);
+    uint64_t index = (uint64_t)(((double)run + position_of_run(grid, run)) * part);
     return index < grid->count ? index : grid->count - 1;
 }
 
@@ -257,6 +279,8 @@ static void add_counts(struct ptx_counts *sum, const struct ptx_counts *grid_wor
     sum->remote_bytes += grid_worker->remote_bytes;
     sum->local_bytes += grid_worker->local_bytes;
     sum->async_bytes += grid_worker->async_bytes;
+    sum->sectors += grid_worker->sectors;
+    sum->l2_sectors += grid_worker->l2_sectors;
     sum->barriers += grid_worker->barriers;
     sum->special_functions += grid_worker->special_functions;
     sum->blocks += grid_worker->blocks;

@@ -250,6 +250,8 @@ struct instruction {
     execute_function execute;
     lanes_function lanes; /* lane operation of arithmetic, comparisons and frequent conversions */
     const uint32_t *operands; /* places: results, then sources */
+    uint16_t operand_count;
+    uint16_t result_count; /* of the operands, from the first: registers that are written */
     int32_t guard;            /* place of the predicate, or -1 */
     int32_t location;         /* index in the module's locations, or -1 */
     bool guard_negated;

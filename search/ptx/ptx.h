@@ -152,6 +152,9 @@ struct ptx_counts {
         remote_bytes; /* of these, plus asynchronous accesses, to other blocks of the cluster */
     uint64_t local_bytes;
     uint64_t async_bytes;       /* cp.async, global to shared; not included in the counts above */
+    /* With a latency model: 32-byte sectors of global memory that all of these moved, whatever
+       share of them was used; and those that a block's share of L1 did not serve. */
+    uint64_t sectors, l2_sectors;
     uint64_t barriers;          /* waits of a warp at a block barrier */
     uint64_t special_functions; /* warp instructions ex2, rcp, sin ... */
     uint64_t blocks;            /* blocks that ran; ptx_launch.sample may limit them */
@@ -164,7 +167,9 @@ struct ptx_counts {
 struct ptx_latencies {
     double issue;             /* of a warp, between two instructions */
     double special_function;  /* the same after ex2, rcp, sin ... */
-    double shared, global;    /* load latency */
+    double arithmetic;        /* of other instructions: until their results can be used */
+    double shared;            /* load latency, of shuffles too */
+    double l1, l2, global;    /* load latency where L1, L2 or DRAM has the bytes */
     double remote;            /* load latency of another block's shared memory */
     double copy;              /* latency of an asynchronous copy's first byte */
     double copy_bytes;        /* bytes per cycle after the first */
@@ -198,7 +203,8 @@ struct ptx_launch {
                         grid; 0: all. Ignored by cooperative launches */
     double sample_position; /* of a sampled cluster in its part: 0: the first, 0.5: the middle one;
                                below 1 */
-    const struct ptx_latencies *pace; /* NULL: no critical path is computed */
+    const struct ptx_latencies *pace; /* NULL: neither critical path nor sectors are computed */
+    uint64_t l1_bytes;                /* a block's share of L1; with `pace` */
     bool serial_wgmma; /* the machine code waits for each wgmma immediately: affects the critical
                           path, and is a cost for racecheck */
 };
