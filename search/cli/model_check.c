@@ -38,6 +38,7 @@ static cJSON *launch_json(const struct prediction_input *input) {
         {"dram_bytes", input->dram_bytes},
         {"critical_path_cycles", input->critical_path_cycles},
         {"longest_critical_path_cycles", input->longest_critical_path_cycles},
+        {"loading_cycles", input->loading_cycles},
         {"early", input->early},
     };
     cJSON *object = cJSON_CreateObject();

@@ -35,6 +35,7 @@ static struct ptx_latencies latencies_of(const struct device_info *info) {
                                   .global = 600,
                                   .copy = 700,
                                   .copy_bytes = 64,
+                                  .bulk = 48,
                                   .matrix_operations = fmax(operations / 4, 1),
                                   .matrix = 30,
                                   .barrier = 20,
@@ -387,11 +388,12 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     if (pack_arguments(kernel, launch, arguments, reason) < 0 ||
         !fits_cooperatively(device, launch, &resources, reason))
         return VERDICT_LAUNCH_FAILED;
+    const bool observes = emulated_of(device)->observes;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
-                             .pace = &emulated_of(device)->pace,
+                             .pace = observes ? &emulated_of(device)->pace : NULL,
                              .l1_bytes = l1_share(&device->info, launch, &resources),
                              .serial_wgmma = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
@@ -426,7 +428,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
         snprintf(reason, REASON_SIZE, "%s", fault.text);
         return verdict_of_fault[fault.kind];
     }
-    if (!emulated_of(device)->unrecorded)
+    if (observes)
         record_observation(launch->module, kernel, launch, &counts);
     return VERDICT_OK;
 }
@@ -452,9 +454,7 @@ enum verdict emulated_run_cluster(struct device *device, const struct device_seq
     emulated_limit_instructions(device, instructions);
     emulated->sample = 1;
     emulated->sample_position = position;
-    emulated->unrecorded = true;
     enum verdict verdict = emulated_run(device, sequence, 0, reason);
-    emulated->unrecorded = false;
     emulated->sample_position = SAMPLE_MIDDLE;
     emulated->sample = 0;
     emulated->instruction_limit = 0;

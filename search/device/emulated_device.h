@@ -40,7 +40,7 @@ struct emulated {
     struct ptx_latencies pace;
     uint64_t sample;        /* number of clusters of a launch to run; 0: all */
     double sample_position; /* of these, as in struct ptx_launch */
-    bool unrecorded;        /* launches leave no observation */
+    bool observes;          /* launches leave an observation, for predictions */
     int threads;            /* as in struct ptx_launch */
     uint64_t instructions;
     uint64_t instruction_limit; /* of `instructions`; 0: none */

@@ -10,9 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* At first a few clusters of each launch are run; if they are short, then as many as execute
-   SAMPLE_INSTRUCTIONS, because blocks may differ: ragged lengths, masks, tails. A tenth of a second. */
-enum { SAMPLE_CLUSTERS = 4, SAMPLE_CLUSTERS_MAX = 64, SAMPLE_INSTRUCTIONS = 1 << 20 };
+/* At first a few clusters of each launch are run; if they are short, then as many as execute so
+   many instructions, because blocks may differ: ragged lengths, masks, tails. A tenth of a second.
+   Of blocks that communicate more are run, all of them if possible, because the last one may add up
+   what the others have left. */
+enum {
+    SAMPLE_CLUSTERS = 4,
+    SAMPLE_CLUSTERS_MAX = 64,
+    SAMPLE_CLUSTERS_TOGETHER = 1 << 14,
+    SAMPLE_INSTRUCTIONS = 1 << 20,
+    SAMPLE_INSTRUCTIONS_TOGETHER = 1 << 22,
+};
 static const double sample_deadline_s = 20;
 
 static bool has_same_arguments(const struct observation *observation,
@@ -86,6 +94,7 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->local_bytes = scale * (double)counts->local_bytes;
     input->critical_path_cycles = counts->critical_path_cycles / (double)counts->blocks;
     input->longest_critical_path_cycles = counts->longest_critical_path_cycles;
+    input->loading_cycles = counts->loading_cycles / (double)counts->blocks;
     return 0;
 }
 
@@ -105,7 +114,8 @@ static void scale_work(struct prediction_input *input, double factor) {
                             &input->l2_sectors,
                             &input->local_bytes,
                             &input->critical_path_cycles,
-                            &input->longest_critical_path_cycles};
+                            &input->longest_critical_path_cycles,
+                            &input->loading_cycles};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
         *work[i] *= factor;
 }
@@ -158,6 +168,7 @@ static void add_to_kind(struct prediction_input *mean, const struct prediction_i
     mean->local_bytes += part.local_bytes;
     mean->critical_path_cycles += part.critical_path_cycles;
     mean->longest_critical_path_cycles += part.longest_critical_path_cycles;
+    mean->loading_cycles += part.loading_cycles;
     mean->store_bytes = share * before.store_bytes + (1 - share) * one->store_bytes;
     mean->blocks = share * before.blocks + (1 - share) * one->blocks;
     mean->times++;
@@ -202,20 +213,41 @@ static int describe_call(struct device *device, const struct device_sequence *se
     return 0;
 }
 
-/* Runs a few clusters of each launch, or blocks if there are no clusters. */
+static void forget(const struct device_sequence *sequence) {
+    for (int i = 0; i < sequence->count; i++)
+        if (device_step(sequence, i)->kernel != NULL)
+            device_step(sequence, i)->module->observation_count = 0;
+}
+
+static bool communicates(const struct device_sequence *sequence) {
+    bool any = false;
+    for (int i = 0; i < sequence->count && !any; i++)
+        any = device_step(sequence, i)->kernel != NULL &&
+              launched_kernel(device_step(sequence, i)) != NULL &&
+              launched_kernel(device_step(sequence, i))->blocks_communicate;
+    return any;
+}
+
+/* Runs some clusters of each launch, or blocks if there are no clusters, on the inputs that are
+   there now: what an earlier call did may rest on other lengths. */
 static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
                                   double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
+    const bool all = communicates(sequence);
+    const uint64_t most = all ? SAMPLE_CLUSTERS_TOGETHER : SAMPLE_CLUSTERS_MAX;
+    const uint64_t instructions = all ? SAMPLE_INSTRUCTIONS_TOGETHER : SAMPLE_INSTRUCTIONS;
     const uint64_t before = emulated->instructions;
+    forget(sequence);
+    emulated->observes = true;
     emulated->sample = SAMPLE_CLUSTERS;
     enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
-    const uint64_t executed = emulated->instructions - before;
-    const uint64_t more = executed > 0 ? SAMPLE_CLUSTERS * (uint64_t)SAMPLE_INSTRUCTIONS / executed
-                                       : SAMPLE_CLUSTERS;
-    emulated->sample = more < SAMPLE_CLUSTERS_MAX ? more : SAMPLE_CLUSTERS_MAX;
+    const uint64_t executed = emulated->instructions - before + 1;
+    const uint64_t more = SAMPLE_CLUSTERS * instructions / executed;
+    emulated->sample = more < most ? more : most;
     if (verdict == VERDICT_OK && emulated->sample >= 2 * SAMPLE_CLUSTERS)
         verdict = emulated_run(device, sequence, deadline_s, reason);
     emulated->sample = 0;
+    emulated->observes = false;
     return verdict;
 }
 
@@ -232,15 +264,6 @@ enum verdict emulated_trace(struct device *device, const struct device_sequence 
     return VERDICT_LAUNCH_FAILED;
 }
 
-static bool all_have_run(const struct device_sequence *sequence) {
-    bool all = true;
-    for (int i = 0; i < sequence->count && all; i++)
-        if (device_step(sequence, i)->kernel != NULL &&
-            find_observation(device_step(sequence, i), &all) == NULL)
-            all = false;
-    return all;
-}
-
 enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
                                 int set_count, const struct device_timing *timing,
                                 struct device_graph **graph, char *reason) {
@@ -249,10 +272,9 @@ enum verdict emulated_graph_new(struct device *device, const struct device_seque
     struct prediction_call call;
     double deadline_s =
         timing->deadline_s > 0 ? fmin(timing->deadline_s, sample_deadline_s) : sample_deadline_s;
-    enum verdict verdict =
-        all_have_run(&sets[0]) ? VERDICT_OK : sample_blocks(device, &sets[0], deadline_s, reason);
+    enum verdict verdict = sample_blocks(device, &sets[0], deadline_s, reason);
     /* A timeout is accepted: a sampled block may wait for one that is not run, and the counters of
-       the last run are used. */
+       the launches before it are used. */
     if (verdict != VERDICT_OK && verdict != VERDICT_TIMEOUT)
         return verdict;
     if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {

@@ -79,13 +79,24 @@ static inline void critical_path_finish(struct warp *warp, const struct instruct
         path->ready[instruction->operands[i] / REGISTER_LEAST] = path->start + path->latency;
 }
 
+/* The block loads from global memory from one time to the other. */
+static inline void critical_path_load(struct block *block, double from, double to) {
+    if (block->first_load < 0 || from < block->first_load)
+        block->first_load = from;
+    if (to > block->last_load)
+        block->last_load = to;
+}
+
 /* wgmma: the operations since the last commit form a group, which completes after the groups before
    it. */
 void critical_path_commit_wgmma(struct warp *warp);
-/* cp.async: the committed copies complete one copy latency from now at the latest. */
+/* cp.async: the copies since the last commit complete one copy latency from now, plus the time to
+   move their bytes. */
 void critical_path_commit_copies(struct warp *warp, uint32_t group);
 
-/* Completion time of a copy of `bytes` that starts now. */
+/* Completion time of a store of `bytes` to another block's shared memory that starts now. */
+double critical_path_store_end(struct warp *warp, uint32_t bytes);
+/* Completion time of a bulk copy of `bytes` that is issued now. */
 double critical_path_copy_end(struct warp *warp, uint32_t bytes);
 
 /* mbarriers, by offset in the block's shared memory: an arrival at a time; the end of a phase; the

@@ -239,7 +239,7 @@ DECODE(atomic) {
     access->returns = first;
     access->space = take_space(decoder, SPACE_GENERIC);
     if (access->space != SPACE_SHARED)
-        decoder->kernel->blocks_communicate = true;
+        decoder->kernel->info.blocks_communicate = true;
     take_memory_hints(decoder, access);
     int count = take_vector(decoder), reduction = take_modifier_of(decoder, reduction_names);
     access->type = take_type(decoder);

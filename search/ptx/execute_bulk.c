@@ -148,8 +148,11 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
         warp->block->counts->sectors += sectors;
         warp->block->counts->l2_sectors += sectors;
     }
+    const double issued_at = critical_path_pace(warp) ? critical_path_now(warp) : 0;
     if (critical_path_pace(warp))
         copy->completion_cycle = critical_path_copy_end(warp, copy->bytes);
+    if (critical_path_pace(warp) && form->path == BULK_LOAD)
+        critical_path_load(warp->block, issued_at, copy->completion_cycle);
     if (form->path == BULK_LOAD)
         bulk_copy_global(copy);
     return 0;

@@ -66,6 +66,7 @@ struct critical_path {
     double latency;    /* of its results */
     double *ready;     /* when each register's value is there, by place / REGISTER_LEAST */
     double operations; /* of the tensor core, issued since the last commit */
+    double copied;     /* bytes of cp.async since the last commit */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };
@@ -157,7 +158,13 @@ struct block {
     int remote_first, remote_count; /* first: the oldest pending one */
     bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
     bool polled;         /* a warp read a value that others change: they run next */
-    struct sector_set sectors; /* touched by the block; with a latency model */
+    /* With a latency model: the sectors that the block has touched, and those that blocks before it
+       in the launch have. */
+    struct sector_set sectors, *launch_sectors;
+    /* When its first load of global memory started, and its last one ended, in cycles
+       (critical_path.h); the first is negative before it. */
+    double first_load, last_load;
+    double copies_taken; /* when the copy engine is done with the block's copies so far */
     struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
     int mbarrier_time_count;
 };

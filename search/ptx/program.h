@@ -404,8 +404,6 @@ struct kernel {
     uint32_t dynamic_smem_alignment;
     uint32_t
         reserved_smem_bytes; /* reserved by cooperative groups after the declared shared memory */
-    bool blocks_communicate; /* blocks communicate (atomics outside shared memory, printf): they
-                      cannot run in parallel */
 };
 
 struct ptx_module {
