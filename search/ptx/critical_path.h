@@ -68,8 +68,8 @@ static inline void critical_path_start(struct warp *warp, const struct instructi
     if (instruction->guard >= 0 && path->ready[instruction->guard / REGISTER_LEAST] > start)
         start = path->ready[instruction->guard / REGISTER_LEAST];
     path->start = start;
-    path->latency = critical_path_pace(warp)->arithmetic;
-    if (start > path->now && start > critical_path_now(warp))
+    path->latency = instruction->is_move ? 0 : critical_path_pace(warp)->arithmetic;
+    if (!instruction->is_move && start > path->now && start > critical_path_now(warp))
         path->now = start;
 }
 
@@ -96,7 +96,8 @@ void critical_path_commit_copies(struct warp *warp, uint32_t group);
 
 /* Completion time of a store of `bytes` to another block's shared memory that starts now. */
 double critical_path_store_end(struct warp *warp, uint32_t bytes);
-/* Completion time of a bulk copy of `bytes` that is issued now. */
+/* Completion time of a bulk copy of `bytes`, which the warp now issues: lanes that copy a row each
+   do so one after the other. */
 double critical_path_copy_end(struct warp *warp, uint32_t bytes);
 
 /* mbarriers, by offset in the block's shared memory: an arrival at a time; the end of a phase; the

@@ -69,6 +69,7 @@ int emit_instruction(struct decoder *decoder, const struct instruction *instruct
     *added = *instruction;
     added->operand_count = (uint16_t)count;
     added->result_count = count_results(decoder, places, count);
+    added->is_move = decoder->moves;
     added->guard = -1;
     added->location = decoder->statement ? decoder->statement->location : -1;
     if (decoder->statement && decoder->statement->guard >= 0) {

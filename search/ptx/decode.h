@@ -140,6 +140,7 @@ struct decoder {
     int widening_count;
     uint32_t destinations[RESULTS_MAX]; /* places that instructions of the statement write */
     int destination_count;
+    bool moves; /* the statement is a mov */
 };
 
 /* Decodes a kernel. What cannot be decoded faults when it is executed; kernel->info.error then

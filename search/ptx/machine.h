@@ -164,7 +164,6 @@ struct block {
     /* When its first load of global memory started, and its last one ended, in cycles
        (critical_path.h); the first is negative before it. */
     double first_load, last_load;
-    double copies_taken; /* when the copy engine is done with the block's copies so far */
     struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
     int mbarrier_time_count;
 };

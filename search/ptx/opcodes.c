@@ -97,6 +97,7 @@ int decode_instruction(struct decoder *decoder) {
         if (slice_is(decoder->parts[0], opcodes[i].name))
             opcode = &opcodes[i];
     decoder->widening_count = decoder->destination_count = 0;
+    decoder->moves = slice_is(decoder->parts[0], "mov");
     struct instruction instruction = new_instruction(opcode->execute);
     opcode->decode(decoder, &instruction);
     if (decoder->error->kind)

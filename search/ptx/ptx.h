@@ -176,7 +176,7 @@ struct ptx_latencies {
     double remote;            /* load latency of another block's shared memory */
     double copy;              /* latency of an asynchronous copy's first byte */
     double copy_bytes;        /* bytes per cycle after the first */
-    double bulk;              /* of the copy engine, for a bulk copy of no bytes */
+    double bulk;              /* of a warp, to issue a bulk copy */
     double matrix_operations; /* per cycle and warp */
     double matrix;            /* from the end of a product to its consumer */
     double barrier;           /* from the last arrival to the release of the waiters */
