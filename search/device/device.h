@@ -54,6 +54,9 @@ struct device_info {
     double tensor_tflops; /* fp16 inputs, fp32 accumulation, dense */
     double fp32_tflops;
     double launch_us; /* latency of an empty kernel inside a graph */
+    /* Latency of a load of global memory, in cycles, from L1, L2 and DRAM; 0: those that cards of
+       sm_80 to sm_90 have. For predictions. */
+    double l1_cycles, l2_cycles, dram_cycles;
     double event_us;  /* time between two events around an empty graph */
     /* Fitted parameters of the latency model (device/predict.h); 0: not fitted. */
     double model[DEVICE_MODEL_PARAMETERS];

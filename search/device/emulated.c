@@ -20,19 +20,26 @@ static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
 }
 
+static double given_or(double given, double usual) {
+    return given > 0 ? given : usual;
+}
+
 /* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
-   remote shared memory from Luo et al. ("Dissecting the NVIDIA Hopper Architecture", 2024: 180
-   cycles plus the time of a local load). The cluster barrier is an estimate with little influence
-   (search/strategy/README.md). */
+   arithmetic, 4, from Table 3 of PMC10448217 (A100, H100); L2, 200 there and 222 to 339 on an L40,
+   by the multiprocessor (arXiv 2606.22588); remote shared memory from Luo et al. ("Dissecting the
+   NVIDIA Hopper Architecture", 2024: 180 cycles plus the time of a local load). The cluster barrier
+   is an estimate with little influence (search/strategy/README.md). A bulk copy's is what random
+   genomes of attention_decode on an H200 ask for that copy rows of 128 bytes one by one: a warp
+   took some 70 cycles for each of them, chain included. */
 static struct ptx_latencies latencies_of(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_latencies){.issue = 1,
                                   .special_function = 1,
                                   .arithmetic = 4,
                                   .shared = 30,
-                                  .l1 = 35,
-                                  .l2 = 270,
-                                  .global = 600,
+                                  .l1 = given_or(info->l1_cycles, 35),
+                                  .l2 = given_or(info->l2_cycles, 270),
+                                  .global = given_or(info->dram_cycles, 600),
                                   .copy = 700,
                                   .copy_bytes = 64,
                                   .bulk = 48,

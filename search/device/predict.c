@@ -114,19 +114,17 @@ static double multiprocessor_cycles(const struct device_info *info, const double
     const double blocks = ceil(input->blocks / info->sm_count);
     const double resident = fmin(fmax(input->resources.ctas_per_sm, 1), blocks);
     const double waves = ceil(blocks / resident);
-    /* Over many waves long and short blocks average out; in a single wave the longest block
-       decides. */
-    const double chain =
-        input->critical_path_cycles +
-        fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0) / waves;
-    const double loading = fmin(input->loading_cycles, chain);
+    const double loading = fmin(input->loading_cycles, input->critical_path_cycles);
+    /* Long and short blocks average out, but for the last one to end. */
+    const double longer = fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0);
+    const double chain = parameters[PREDICTION_CHAIN] * spill_factor;
     const struct block_cycles one = block_cycles(info, parameters, input, spill_factor);
-    const double bounds[] = {waves * parameters[PREDICTION_CHAIN] * spill_factor * loading,
-                             blocks * one.busy, blocks * one.l2, blocks * one.dram};
+    const double bounds[] = {waves * chain * loading, blocks * one.busy, blocks * one.l2,
+                             blocks * one.dram};
     const double ends =
-        parameters[PREDICTION_CHAIN] * spill_factor * (chain - loading) + parameters[PREDICTION_BLOCK];
+        chain * (input->critical_path_cycles - loading) + parameters[PREDICTION_BLOCK];
     return p_norm(bounds, sizeof bounds / sizeof *bounds, parameters[PREDICTION_TOGETHER]) +
-           ends * (1 + (waves - 1) / resident);
+           ends * (1 + (waves - 1) / resident) + chain * longer;
 }
 
 static double launch_latency_us(const struct device_info *info, const double *parameters,
