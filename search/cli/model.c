@@ -1,9 +1,9 @@
 /* model: fits the parameters of the latency model (predict.h) to measured trials, cross-validates
    the fit and stores the parameters with the device; or predicts rows of a recorded space. */
+#include "cli/model.h"
 #include "base/memory.h"
 #include "base/resource_limits.h"
 #include "cli/cli.h"
-#include "cli/model.h"
 #include "device/device_db.h"
 
 #include <inttypes.h>
@@ -75,8 +75,8 @@ static struct table *parameter_table(const double *parameters) {
 
 /* Stores the predictions of a run's trials with the run. */
 static int store_predictions(const struct model_trials *trials, int run, struct error *error) {
-    struct predictions predictions = {.items =
-                                          xcalloc((size_t)trials->count, sizeof(struct prediction))};
+    struct predictions predictions = {
+        .items = xcalloc((size_t)trials->count, sizeof(struct prediction))};
     for (int i = 0; i < trials->count; i++) {
         const struct measured_trial *it = &trials->all[i];
         if (it->run == run && it->trial >= 0)
@@ -165,10 +165,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("folds", "N", "number of folds for cross-validation (default 5)", &trials->folds),
         OPTION("seed", "N", "seed of the random numbers (default 1)", &trials->seed),
         OPTION("jobs", "N", "processes (default: the number of cores)", &trials->jobs),
-        OPTION("out", "FILE",
-               "output file (default for parameters: fitted/ next to the device's file; check: a line "
-               "of JSON a trial, default none)",
-               &out),
+        OPTION(
+            "out", "FILE",
+            "output file (default for parameters: fitted/ next to the device's file; check: a line "
+            "of JSON a trial, default none)",
+            &out),
         OPTION("json", NULL, "print one JSON object", &json),
         {0},
     };

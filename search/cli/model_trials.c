@@ -15,7 +15,7 @@ static void add_measured_trial(struct model_trials *trials, const struct measure
 }
 
 const struct template *model_trials_template(struct model_trials *trials, int run, int goal,
-                                           struct error *error) {
+                                             struct error *error) {
     struct template **cached = &trials->templates[run][goal];
     if (*cached == NULL)
         *cached = config_load_template(trials->configs[run], goal, &trials->info, error);
@@ -65,6 +65,9 @@ static int read_run(struct model_trials *trials, const char *path, struct error 
     if (store == NULL)
         return -1;
     int status = run_dir_device(store, &device, error);
+    char *suffix = status > 0 && device.predicts ? strstr(device.name, ", emulated") : NULL;
+    if (suffix != NULL)
+        *suffix = '\0';
     if (status == 0)
         error_input(error, "%s does not record its device: start a new run", path);
     else if (status > 0 && device.predicts && !trials->with_predictions)
@@ -105,12 +108,13 @@ static int read_space(struct model_trials *trials, const char *path, struct erro
         return error_input(
             error, "recorded:%s: give the config that it was recorded with: --config FILE", path);
     struct recorded *recorded = recorded_read(path, error);
-    int status = recorded != NULL &&
-                         require_named_device(trials, path, recorded->device_name, error) == 0 &&
-                         (trials->configs[run] = config_load(trials->config_path, NULL, error)) != NULL
-                     ? 0
-                     : -1;
-    const struct template *template = status == 0 ? model_trials_template(trials, run, 0, error) : NULL;
+    int status =
+        recorded != NULL && require_named_device(trials, path, recorded->device_name, error) == 0 &&
+                (trials->configs[run] = config_load(trials->config_path, NULL, error)) != NULL
+            ? 0
+            : -1;
+    const struct template *template =
+        status == 0 ? model_trials_template(trials, run, 0, error) : NULL;
     trials->row_count = recorded != NULL ? recorded->row_count : 0;
     status = template != NULL ? 0 : -1;
     for (int64_t row = 0; status == 0 && row < recorded->row_count; row++) {
@@ -148,8 +152,8 @@ static int trace_trials(struct model_trials *trials, int first, struct error *er
     struct trace_request *orders = xcalloc((size_t)count + 1, sizeof *orders);
     for (int i = 0; i < count; i++)
         orders[i] = trials->all[first + i].request;
-    trials->traces[run] =
-        traces_collect(trials->configs[run], &trials->info, orders, count, (int)trials->jobs, error);
+    trials->traces[run] = traces_collect(trials->configs[run], &trials->info, orders, count,
+                                         (int)trials->jobs, error);
     for (int i = 0; i < count && trials->traces[run] != NULL; i++)
         trials->all[first + i].trace = traces_at(trials->traces[run], i);
     free(orders);

@@ -57,7 +57,7 @@ struct device_info {
     /* Latency of a load of global memory, in cycles, from L1, L2 and DRAM; 0: those that cards of
        sm_80 to sm_90 have. For predictions. */
     double l1_cycles, l2_cycles, dram_cycles;
-    double event_us;  /* time between two events around an empty graph */
+    double event_us; /* time between two events around an empty graph */
     /* Fitted parameters of the latency model (device/predict.h); 0: not fitted. */
     double model[DEVICE_MODEL_PARAMETERS];
     double duel_margin; /* minimum relative difference that counts in a duel: 0.005; 0: not

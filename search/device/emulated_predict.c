@@ -23,6 +23,53 @@ enum {
 };
 static const double sample_deadline_s = 20;
 
+/* Of a multiprocessor of sm_80 to sm_90: L1 and shared memory are 28 KB more than shared memory can
+   take (CUDA's tuning guides: 192 KB of which 164, 128 of which 100, 256 of which 228), and the
+   system takes 1 KB of that for each block. */
+enum { L1_BESIDE_SMEM = 28 << 10, SMEM_OF_SYSTEM = 1 << 10 };
+
+static double given_or(double given, double usual) {
+    return given > 0 ? given : usual;
+}
+
+/* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
+   arithmetic, 4, from Table 3 of PMC10448217 (A100, H100); L2, 200 there and 222 to 339 on an L40,
+   by the multiprocessor (arXiv 2606.22588); remote shared memory from Luo et al. ("Dissecting the
+   NVIDIA Hopper Architecture", 2024: 180 cycles plus the time of a local load). The cluster barrier
+   is an estimate with little influence (search/strategy/README.md). A bulk copy's is what random
+   genomes of attention_decode on an H200 ask for that copy rows of 128 bytes one by one: a warp
+   took some 70 cycles for each of them, chain included. */
+struct ptx_latencies emulated_latencies(const struct device_info *info) {
+    double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
+    return (struct ptx_latencies){.issue = 1,
+                                  .special_function = 1,
+                                  .arithmetic = 4,
+                                  .shared = 30,
+                                  .l1 = given_or(info->l1_cycles, 35),
+                                  .l2 = given_or(info->l2_cycles, 270),
+                                  .global = given_or(info->dram_cycles, 600),
+                                  .copy = 700,
+                                  .copy_bytes = 64,
+                                  .bulk = 48,
+                                  .matrix_operations = fmax(operations / 4, 1),
+                                  .matrix = 30,
+                                  .barrier = 20,
+                                  .cluster_barrier = 250,
+                                  .remote = 200};
+}
+
+/* A block's share of L1: what the shared memory of the blocks that are resident with it leaves. */
+uint64_t emulated_l1_share(const struct device_info *info, const struct device_launch *launch,
+                           const struct resources *resources) {
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t on_one = (blocks + (uint64_t)info->sm_count - 1) / (uint64_t)info->sm_count;
+    uint64_t resident = resources->ctas_per_sm < 1 ? 1 : (uint64_t)resources->ctas_per_sm;
+    resident = resident < on_one ? resident : on_one;
+    uint64_t all = (uint64_t)info->smem_per_sm + L1_BESIDE_SMEM;
+    uint64_t shared = resident * ((uint64_t)resources->smem_bytes + SMEM_OF_SYSTEM);
+    return resident > 0 && shared < all ? (all - shared) / resident : 0;
+}
+
 static bool has_same_arguments(const struct observation *observation,
                                const struct device_launch *launch) {
     uint32_t scalars[DEVICE_ARGUMENTS_MAX];

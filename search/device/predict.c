@@ -11,8 +11,8 @@ static const double launch_default_us = 1.0;
 static const double l2_per_dram = 3.0; /* ratio of bandwidths */
 
 static const double sector_bytes = 32;
-/* A multiprocessor's port to L2, and the width of its L1 for global memory: 64 bytes a cycle (Luo et
-   al. 2024). */
+/* Of a multiprocessor in a cycle: through L1, and at most from L2, however few others share it. An
+   estimate; the parameter l1 scales the first. */
 static const double port_bytes = 64;
 
 /* The default values, except L1's, were fitted to 667 trials of 14 cases and 300 of a space at one,
@@ -30,8 +30,10 @@ const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETER
     [PREDICTION_L2] = {"l2", "its sectors through L2", 0.3, 0.01, 5},
     [PREDICTION_DRAM] = {"dram", "its bytes through DRAM", 1.02, 1, 2},
     [PREDICTION_BLOCK] = {"block", "cycles to start and end a block", 200, 1, 5000},
-    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.003, 0.0005, 0.1},
-    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 3.0, 0.5, 8},
+    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.003,
+                          0.0005, 0.1},
+    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 3.0, 0.5,
+                             8},
     [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 1.0, 0.8, 12},
 };
 
@@ -116,7 +118,8 @@ static double multiprocessor_cycles(const struct device_info *info, const double
     const double waves = ceil(blocks / resident);
     const double loading = fmin(input->loading_cycles, input->critical_path_cycles);
     /* Long and short blocks average out, but for the last one to end. */
-    const double longer = fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0);
+    const double longer =
+        fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0);
     const double chain = parameters[PREDICTION_CHAIN] * spill_factor;
     const struct block_cycles one = block_cycles(info, parameters, input, spill_factor);
     const double bounds[] = {waves * chain * loading, blocks * one.busy, blocks * one.l2,

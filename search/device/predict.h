@@ -16,10 +16,11 @@
  *
  * A multiprocessor that has the most blocks runs them in waves of those that are resident. What the
  * blocks do between their first and their last load is bound by latency, a wave after the other, or
- * by throughput, which counts all of its blocks: the three are combined by a p-norm. This is Little's
- * law: with r blocks resident that move b bytes in a loading time of c cycles, it moves r b / c
- * bytes a cycle, up to its share of the bandwidth. Before the first load and behind the last one a
- * block is prologue and epilogue: the other resident blocks hide it, except for the first wave's.
+ * by throughput, which counts all of its blocks: the three are combined by a p-norm. This is
+ * Little's law: with r blocks resident that move b bytes in a loading time of c cycles, it moves r
+ * b / c bytes a cycle, up to its share of the bandwidth. Before the first load and behind the last
+ * one a block is prologue and epilogue: the other resident blocks hide it, except for the first
+ * wave's.
  *
  * Each launch adds its overhead, unless it starts early; spilled bytes lengthen critical path and
  * issue. The result is never below the tensor cores' peak time, or the time to move the required
@@ -74,9 +75,9 @@ struct prediction_input {
     double warp_instructions, matrix_operations, special_functions;
     double shared_wavefronts, barriers; /* barriers: counted for each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
-    double sectors, l2_sectors;  /* of 32 bytes: of global memory; of these, not served by L1 */
-    double remote_bytes; /* exchanged with other blocks of a cluster */
-    double dram_bytes;   /* minimum traffic over the memory bus */
+    double sectors, l2_sectors; /* of 32 bytes: of global memory; of these, not served by L1 */
+    double remote_bytes;        /* exchanged with other blocks of a cluster */
+    double dram_bytes;          /* minimum traffic over the memory bus */
     /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */
     double critical_path_cycles, longest_critical_path_cycles;
     /* Of the mean: from the block's first load of global memory to the end of its last one. */

@@ -70,6 +70,30 @@ double critical_path_barrier_ended(struct block *block, uint32_t offset) {
     return find_mbarrier_time(block, offset)->ended;
 }
 
+/* L2 has what the block or one before it touched: weights, page tables. What L1 serves, by a
+   block's share of it, comes sooner and moves nothing from L2. Stores go through to L2, as do
+   strong accesses. */
+void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
+                          const uint64_t addresses[LANES], uint32_t mask, int bytes) {
+    struct block *block = warp->block;
+    const struct ptx_latencies *pace = critical_path_pace(warp);
+    struct sector_access touched, before = {0};
+    sectors_access(&block->sectors, addresses, mask, bytes, &touched);
+    if (touched.known < touched.sectors)
+        sectors_access(block->launch_sectors, addresses, mask, bytes, &before);
+    const bool is_cached = use != GLOBAL_STORED && !access->strong &&
+                           block->sectors.sectors * SECTOR_BYTES <= block->launch->l1_bytes;
+    block->counts->sectors += (uint64_t)touched.sectors;
+    block->counts->l2_sectors += (uint64_t)(touched.sectors - (is_cached ? touched.known : 0));
+    critical_path_latency(warp, before.known < before.sectors                   ? pace->global
+                                : touched.known < touched.sectors || !is_cached ? pace->l2
+                                                                                : pace->l1);
+    if (use == GLOBAL_LOADED)
+        critical_path_load(block, warp->path.start, warp->path.start + warp->path.latency);
+    if (use == GLOBAL_COPIED) /* their latency counts from their commit on */
+        warp->path.copied += (double)(bytes * __builtin_popcount(mask));
+}
+
 void critical_path_begin(struct block *block) {
     const size_t places = block->kernel->register_bytes / REGISTER_LEAST + 1;
     block->mbarrier_time_count = 0;
@@ -96,7 +120,8 @@ void critical_path_end(struct block *block) {
     }
     counts->critical_path_cycles += end;
     if (block->first_load >= 0)
-        counts->loading_cycles += (block->last_load < end ? block->last_load : end) - block->first_load;
+        counts->loading_cycles +=
+            (block->last_load < end ? block->last_load : end) - block->first_load;
     if (end > counts->longest_critical_path_cycles)
         counts->longest_critical_path_cycles = end;
 }

@@ -106,6 +106,12 @@ void critical_path_barrier_arrive(struct block *block, uint32_t offset, double a
 void critical_path_barrier_end(struct block *block, uint32_t offset);
 double critical_path_barrier_ended(struct block *block, uint32_t offset);
 
+/* With a latency model: adds the sectors of global memory that the lanes access to the launch's
+   counts, and sets the latency of the results. */
+enum global_use { GLOBAL_LOADED, GLOBAL_STORED, GLOBAL_COPIED };
+void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
+                          const uint64_t addresses[LANES], uint32_t mask, int bytes);
+
 /* At the start of a block, and at its end: adds its critical path to the counts. */
 void critical_path_begin(struct block *block);
 void critical_path_end(struct block *block);

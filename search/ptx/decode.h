@@ -23,9 +23,9 @@
 enum {
     PARTS_MAX = 24, /* dot-separated parts of an opcode */
     CALL_DEPTH_MAX = 16,
-    CODE_MAX = 1 << 19,            /* instructions of a kernel */
-    RESULTS_MAX = 32, /* registers that a statement writes, of which decode keeps account */
-    STATEMENTS_MAX = 1 << 21,      /* decoded for one kernel, including inlined calls */
+    CODE_MAX = 1 << 19,       /* instructions of a kernel */
+    RESULTS_MAX = 32,         /* registers that a statement writes, of which decode keeps account */
+    STATEMENTS_MAX = 1 << 21, /* decoded for one kernel, including inlined calls */
     REGISTER_BYTES_MAX = 64 << 20, /* of a warp */
 };
 

@@ -119,11 +119,6 @@ uint8_t *translate_address(struct warp *warp, const struct instruction *instruct
 /* Returns whether an access goes to shared memory; `first` is the host pointer of one of its lanes.
  */
 bool access_is_shared(const struct warp *warp, const struct access *access, const uint8_t *first);
-/* With a latency model: adds the sectors of global memory that the lanes access to the launch's
-   counts, and sets the latency of the results. */
-enum global_use { GLOBAL_LOADED, GLOBAL_STORED, GLOBAL_COPIED };
-void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
-                          const uint64_t addresses[LANES], uint32_t mask, int bytes);
 /* Adds an access of the lanes of `mask`, `bytes` each, to the launch's counts. */
 void count_access(struct warp *warp, const struct access *access, bool is_store,
                   uint8_t *const pointers[LANES], uint32_t mask, int bytes);

@@ -178,29 +178,6 @@ bool access_is_shared(const struct warp *warp, const struct access *access, cons
            (access->space == SPACE_GENERIC && owner_of_shared(warp->block, first));
 }
 
-/* L2 has what the block or one before it touched: weights, page tables. What L1 serves, by a block's share of it, comes sooner and moves nothing from L2. Stores go
-   through to L2, as do strong accesses. */
-void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
-                          const uint64_t addresses[LANES], uint32_t mask, int bytes) {
-    struct block *block = warp->block;
-    const struct ptx_latencies *pace = critical_path_pace(warp);
-    struct sector_access touched, before = {0};
-    sectors_access(&block->sectors, addresses, mask, bytes, &touched);
-    if (touched.known < touched.sectors)
-        sectors_access(block->launch_sectors, addresses, mask, bytes, &before);
-    const bool is_cached = use != GLOBAL_STORED && !access->strong &&
-                           block->sectors.sectors * SECTOR_BYTES <= block->launch->l1_bytes;
-    block->counts->sectors += (uint64_t)touched.sectors;
-    block->counts->l2_sectors += (uint64_t)(touched.sectors - (is_cached ? touched.known : 0));
-    critical_path_latency(warp, before.known < before.sectors ? pace->global
-                                : touched.known < touched.sectors || !is_cached ? pace->l2
-                                                                                : pace->l1);
-    if (use == GLOBAL_LOADED)
-        critical_path_load(block, warp->path.start, warp->path.start + warp->path.latency);
-    if (use == GLOBAL_COPIED) /* their latency counts from their commit on */
-        warp->path.copied += (double)(bytes * __builtin_popcount(mask));
-}
-
 enum action translate_lanes(struct warp *warp, const struct instruction *instruction,
                             const struct access *access, uint32_t base_place, uint32_t mask,
                             int bytes, bool is_store, uint8_t *pointers[LANES]) {
@@ -227,8 +204,8 @@ enum action translate_lanes(struct warp *warp, const struct instruction *instruc
     }
     if (critical_path_pace(warp) && access->space != SPACE_LOCAL && access->space != SPACE_PARAM &&
         !access_is_shared(warp, access, pointers[__builtin_ctz(mask)]))
-        count_global_sectors(warp, access, is_store ? GLOBAL_STORED : GLOBAL_LOADED, addresses, mask,
-                             bytes);
+        count_global_sectors(warp, access, is_store ? GLOBAL_STORED : GLOBAL_LOADED, addresses,
+                             mask, bytes);
     return ACTION_NEXT;
 }
 

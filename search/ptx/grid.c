@@ -13,7 +13,7 @@
 enum {
     THREADS_MAX = 64,
     RUNS_LEAST = 8,      /* minimum for more than one thread */
-    ROW_MOST = 256, /* clusters of a row of the grid that is sampled as a whole, at most */
+    ROW_MOST = 256,      /* clusters of a row of the grid that is sampled as a whole, at most */
     RUNS_MOST = 1 << 20, /* maximum for several threads, which keep one result per run */
 };
 
@@ -50,9 +50,8 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
                                                      (size_t)kernel->register_bytes * (size_t)i,
                                         .index = i};
     const size_t places = kernel->register_bytes / REGISTER_LEAST + 1;
-    double *ready = launch->pace != NULL
-                        ? xcalloc(places * (size_t)block->warp_count, sizeof *ready)
-                        : NULL;
+    double *ready =
+        launch->pace != NULL ? xcalloc(places * (size_t)block->warp_count, sizeof *ready) : NULL;
     for (int i = 0; ready != NULL && i < block->warp_count; i++)
         block->warps[i].path.ready = ready + places * (size_t)i;
     block->step_limit = launch->step_limit && launch->step_limit < STEP_LIMIT_MAX
@@ -157,10 +156,10 @@ static uint64_t permuted_index(uint64_t index, uint64_t count, uint64_t seed) {
 struct grid {
     const struct ptx_launch *launch;
     unsigned clusters[3];
-    uint64_t count, runs;   /* clusters in the grid; clusters that run */
-    uint64_t row;           /* clusters of a sampled part that run, one after the other */
-    _Atomic uint64_t next;  /* next run to start */
-    _Atomic uint64_t end;   /* first failed run; later ones are not started */
+    uint64_t count, runs;  /* clusters in the grid; clusters that run */
+    uint64_t row;          /* clusters of a sampled part that run, one after the other */
+    _Atomic uint64_t next; /* next run to start */
+    _Atomic uint64_t end;  /* first failed run; later ones are not started */
 };
 
 /* The work of one host thread. */
@@ -169,7 +168,7 @@ struct grid_worker {
     pthread_t thread;
     struct ptx_counts counts;
     struct ptx_fault fault;
-    uint64_t failed; /* index of the failed run */
+    uint64_t failed;           /* index of the failed run */
     struct sector_set sectors; /* touched by the blocks that ran; with a latency model */
 };
 
@@ -246,7 +245,7 @@ static void *run_clusters(void *context) {
     const struct ptx_launch *launch = grid->launch;
     struct cluster cluster;
     init_cluster(&cluster, launch, &grid_worker->counts, &grid_worker->fault,
-                     &grid_worker->sectors);
+                 &grid_worker->sectors);
     if (launch->racecheck)
         instrument_launch_begin(launch->racecheck, &cluster, 1);
     float_mode_set(FLOAT_NEAREST);
@@ -294,8 +293,8 @@ static void add_counts(struct ptx_counts *sum, const struct ptx_counts *grid_wor
 static int thread_count_for(const struct grid *grid) {
     const struct ptx_launch *launch = grid->launch;
     if (launch->cooperative || launch->racecheck || launch->pace ||
-        launch->kernel->blocks_communicate || grid->runs < RUNS_LEAST ||
-        grid->runs > RUNS_MOST || launch->threads < 2)
+        launch->kernel->blocks_communicate || grid->runs < RUNS_LEAST || grid->runs > RUNS_MOST ||
+        launch->threads < 2)
         return 1;
     return launch->threads < THREADS_MAX ? launch->threads : THREADS_MAX;
 }

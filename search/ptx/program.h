@@ -252,8 +252,8 @@ struct instruction {
     const uint32_t *operands; /* places: results, then sources */
     uint16_t operand_count;
     uint16_t result_count; /* of the operands, from the first: registers that are written */
-    int32_t guard;            /* place of the predicate, or -1 */
-    int32_t location;         /* index in the module's locations, or -1 */
+    int32_t guard;         /* place of the predicate, or -1 */
+    int32_t location;      /* index in the module's locations, or -1 */
     bool guard_negated;
     bool saturate, flush; /* applied to the results */
     uint8_t float_mode;

@@ -152,7 +152,7 @@ struct ptx_counts {
     uint64_t
         remote_bytes; /* of these, plus asynchronous accesses, to other blocks of the cluster */
     uint64_t local_bytes;
-    uint64_t async_bytes;       /* cp.async, global to shared; not included in the counts above */
+    uint64_t async_bytes; /* cp.async, global to shared; not included in the counts above */
     /* With a latency model: 32-byte sectors of global memory that all of these moved, whatever
        share of them was used; and those that a block's share of L1 did not serve. */
     uint64_t sectors, l2_sectors;

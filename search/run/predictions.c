@@ -210,7 +210,8 @@ const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
 };
 
 void agreement_add_cells(struct table *table, const struct agreement *agreement) {
-    table_add(table, "%d %.2f %.2f %.3f %.3f %.3f %.0f %.3f", agreement->count, agreement->fastest_us,
-              agreement->slowest_us, agreement->rank_correlation, agreement->rank_low,
-              agreement->rank_high, agreement->off_percent, agreement->best_hundredth);
+    table_add(table, "%d %.2f %.2f %.3f %.3f %.3f %.0f %.3f", agreement->count,
+              agreement->fastest_us, agreement->slowest_us, agreement->rank_correlation,
+              agreement->rank_low, agreement->rank_high, agreement->off_percent,
+              agreement->best_hundredth);
 }

@@ -16,6 +16,14 @@ import sys
 CONFIGS = "configs/predictions_softmax.json,configs/predictions_decode.json,configs/predictions_reduce.json"
 
 
+FIGURES = {"fastest_us": 2, "slowest_us": 2, "rank_correlation": 3, "rank_low": 3, "rank_high": 3, "off_percent": 0}
+
+
+def number(value, digits):
+    """Of a few trials some figures are unknown."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
 def run(command):
     print("$ " + " ".join(command), file=sys.stderr)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
@@ -50,8 +58,9 @@ def main():
         rows += [(os.path.basename(folder), row) for row in json.loads(checked)["rows"]]
     print(f"{'config':24} {'trials':>6} {'us from':>8} {'to':>9} {'rank':>6} {'low':>6} {'high':>6} {'off by %':>8}")
     for name, row in rows:
-        print(f"{name:24} {row['trials']:6} {row['fastest_us']:8} {row['slowest_us']:9} {row['rank_correlation']:6} "
-              f"{row['rank_low']:6} {row['rank_high']:6} {row['off_percent']:8}")
+        figures = [number(row[key], digits) for key, digits in FIGURES.items()]
+        print(f"{name:24} {row['trials']:6} {figures[0]:>8} {figures[1]:>9} "
+              f"{figures[2]:>6} {figures[3]:>6} {figures[4]:>6} {figures[5]:>8}")
 
 
 if __name__ == "__main__":

@@ -289,8 +289,8 @@ static void test_times_of_what_has_not_run(void **unused) {
     tear_down(&fixture);
 }
 
-/* How long a block takes may be written in an input: what is there when the call is predicted counts,
-   not what an earlier call of the same arguments found. */
+/* How long a block takes may be written in an input: what is there when the call is predicted
+   counts, not what an earlier call of the same arguments found. */
 static void test_times_rest_on_inputs(void **unused) {
     (void)unused;
     struct fixture fixture;

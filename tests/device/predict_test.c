@@ -1,4 +1,5 @@
-/* The latency model (predict.h): what it must not say of any kernel. Properties of random inputs. */
+/* The latency model (predict.h): what it must not say of any kernel. Properties of random inputs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +78,8 @@ static void never_below_the_roofline(void **unused) {
         const double us = launch_us(&input);
         assert_true(isfinite(us));
         assert_not_faster(us, h200.launch_us + input.dram_bytes / (h200.dram_gb_per_s * 1e3));
-        assert_not_faster(us, h200.launch_us + input.matrix_operations / (h200.tensor_tflops * 1e6));
+        assert_not_faster(us,
+                          h200.launch_us + input.matrix_operations / (h200.tensor_tflops * 1e6));
     }
 }
 
@@ -105,7 +107,8 @@ static void resident_blocks_never_cost(void **unused) {
         struct prediction_input input = draw_launch();
         input.longest_critical_path_cycles = input.critical_path_cycles; /* all blocks are alike */
         struct prediction_input fewer = input;
-        fewer.resources.ctas_per_sm = 1 + (int)random_below(&generator, (uint64_t)input.resources.ctas_per_sm);
+        fewer.resources.ctas_per_sm =
+            1 + (int)random_below(&generator, (uint64_t)input.resources.ctas_per_sm);
         assert_not_faster(launch_us(&fewer), launch_us(&input));
         faster += launch_us(&fewer) > 1.01 * launch_us(&input);
     }
@@ -174,7 +177,8 @@ static void a_partial_wave_costs(void **unused) {
     }
 }
 
-/* Two kernels that do half of the work each take longer than one, less if the second starts early. */
+/* Two kernels that do half of the work each take longer than one, less if the second starts early.
+ */
 static void launches_cost(void **unused) {
     (void)unused;
     for (int i = 0; i < DRAWS; i++) {
@@ -219,7 +223,8 @@ static void memory_bound_kernels_differ(void **unused) {
     }
     assert_true(last_us > 1.5 * roofline_us);
     struct prediction_input prologue = input;
-    prologue.critical_path_cycles = prologue.longest_critical_path_cycles = 10 * input.critical_path_cycles;
+    prologue.critical_path_cycles = prologue.longest_critical_path_cycles =
+        10 * input.critical_path_cycles;
     assert_true(launch_us(&prologue) > 1.1 * launch_us(&input));
 }
 

@@ -93,8 +93,8 @@ static const char remote_source[] =
     "    out[blockIdx.x * 32 + threadIdx.x] = at;\n"
     "}\n";
 
-/* Loads of four words a thread: how many of them are in flight at a time, and whether they depend on
-   each other. */
+/* Loads of four words a thread: how many of them are in flight at a time, and whether they depend
+   on each other. */
 static const char loads_source[] =
     "extern \"C\" __global__ void together(const int *in, int *out, int stride) {\n"
     "    const int *at = in + threadIdx.x * stride;\n"

@@ -151,8 +151,8 @@ static void cooperative_blocks_are_co_resident(void **state) {
     harness_close(&harness);
 }
 
-/* Of blocks that communicate, a sample has whole rows of the grid, in which the last one adds up what
-   the others have left; of others, single blocks of different columns. */
+/* Of blocks that communicate, a sample has whole rows of the grid, in which the last one adds up
+   what the others have left; of others, single blocks of different columns. */
 static void sampled_rows_are_whole(void **unused) {
     (void)unused;
     enum { COLUMNS = 8, ROWS = 40 };
