@@ -260,12 +260,6 @@ static int describe_call(struct device *device, const struct device_sequence *se
     return 0;
 }
 
-static void forget(const struct device_sequence *sequence) {
-    for (int i = 0; i < sequence->count; i++)
-        if (device_step(sequence, i)->kernel != NULL)
-            device_step(sequence, i)->module->observation_count = 0;
-}
-
 static bool communicates(const struct device_sequence *sequence) {
     bool any = false;
     for (int i = 0; i < sequence->count && !any; i++)
@@ -284,7 +278,6 @@ static enum verdict sample_blocks(struct device *device, const struct device_seq
     const uint64_t most = all ? SAMPLE_CLUSTERS_TOGETHER : SAMPLE_CLUSTERS_MAX;
     const uint64_t instructions = all ? SAMPLE_INSTRUCTIONS_TOGETHER : SAMPLE_INSTRUCTIONS;
     const uint64_t before = emulated->instructions;
-    forget(sequence);
     emulated->observes = true;
     emulated->sample = SAMPLE_CLUSTERS;
     enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);

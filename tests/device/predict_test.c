@@ -222,10 +222,42 @@ static void memory_bound_kernels_differ(void **unused) {
         last_us = us;
     }
     assert_true(last_us > 1.5 * roofline_us);
+    /* Of a kernel that latency bounds, a block behind two waves starts a third. */
+    struct prediction_input waves = input;
+    waves.loading_cycles = 20000;
+    waves.critical_path_cycles = waves.longest_critical_path_cycles = 21000;
+    waves.blocks = 132 * 8 * 2;
+    waves.dram_bytes = waves.sectors = waves.l2_sectors = 1e5;
+    const double two_us = launch_us(&waves);
+    waves.blocks++;
+    assert_true(launch_us(&waves) > 1.35 * two_us);
     struct prediction_input prologue = input;
     prologue.critical_path_cycles = prologue.longest_critical_path_cycles =
         10 * input.critical_path_cycles;
     assert_true(launch_us(&prologue) > 1.1 * launch_us(&input));
+}
+
+/* The ends of blocks that run one after the other add up; of resident ones they overlap. */
+static void resident_blocks_hide_ends(void **unused) {
+    (void)unused;
+    enum { WAVES = 10, ENDS = 5000 };
+    double added_us[2];
+    for (int i = 0; i < 2; i++) {
+        struct prediction_input input = {
+            .blocks = 132 * WAVES * (i ? 16 : 1),
+            .threads = 128,
+            .cluster = 1,
+            .resources = {.ctas_per_sm = i ? 16 : 1},
+            .critical_path_cycles = 1000,
+            .longest_critical_path_cycles = 1000,
+            .loading_cycles = 1000,
+        };
+        const double without_us = launch_us(&input);
+        input.critical_path_cycles += ENDS;
+        input.longest_critical_path_cycles += ENDS;
+        added_us[i] = launch_us(&input) - without_us;
+    }
+    assert_true(fabs(added_us[0] / added_us[1] - WAVES / (1 + 9. / 16)) < 1e-6);
 }
 
 static int seed_generator(void **unused) {
@@ -244,6 +276,7 @@ int main(void) {
         cmocka_unit_test_setup(a_partial_wave_costs, seed_generator),
         cmocka_unit_test_setup(launches_cost, seed_generator),
         cmocka_unit_test_setup(memory_bound_kernels_differ, seed_generator),
+        cmocka_unit_test_setup(resident_blocks_hide_ends, seed_generator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
