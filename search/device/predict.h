@@ -16,11 +16,11 @@
  *
  * A multiprocessor that has the most blocks runs them in waves of those that are resident. What the
  * blocks do between their first and their last load is bound by latency, a wave after the other, or
- * by throughput, which counts all of its blocks. Latency and its own units are combined by a p-norm,
- * and the result with L2 and DRAM by another. This is Little's law: with r blocks resident that move
- * b bytes in a loading time of c cycles, it moves r b / c bytes a cycle, up to its share of the
- * bandwidth. Before the first load and behind the last one a block is prologue and epilogue: the
- * other resident blocks hide it, except for the first wave's.
+ * by throughput, which counts all of its blocks. Latency and its own units are combined by a
+ * p-norm, and the result with L2 and DRAM by another. This is Little's law: with r blocks resident
+ * that move b bytes in a loading time of c cycles, it moves r b / c bytes a cycle, up to its share
+ * of the bandwidth. Before the first load and behind the last one a block is prologue and epilogue:
+ * the other resident blocks hide it, except for the first wave's.
  *
  * Each launch adds its overhead, unless it starts early; spilled bytes lengthen critical path and
  * issue. The result is never below the tensor cores' peak time, or the time to move the required

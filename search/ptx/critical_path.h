@@ -45,12 +45,12 @@ static inline void critical_path_latency(struct warp *warp, double cycles) {
 /* Ends straight-line code: what follows starts when all of it has started. */
 static inline void critical_path_branch(struct warp *warp) {
     if (critical_path_pace(warp))
-        warp->path.begun = critical_path_now(warp);
+        warp->path.started = critical_path_now(warp);
 }
 
 static inline void critical_path_wait(struct warp *warp, double until) {
     double now = critical_path_now(warp);
-    warp->path.now = warp->path.begun = until > now ? until : now;
+    warp->path.now = warp->path.started = until > now ? until : now;
 }
 
 /* Before and after the current instruction executes. Compilers order straight-line code so that
@@ -59,7 +59,7 @@ static inline void critical_path_wait(struct warp *warp, double until) {
    results may still be on their way. */
 static inline void critical_path_start(struct warp *warp, const struct instruction *instruction) {
     struct critical_path *path = &warp->path;
-    double start = path->begun;
+    double start = path->started;
     for (int i = instruction->result_count; i < instruction->operand_count; i++) {
         uint32_t place = instruction->operands[i];
         if (!(place & PLACE_CONSTANT) && path->ready[place / REGISTER_LEAST] > start)

@@ -59,14 +59,14 @@ enum { CRITICAL_PATH_GROUPS = 16, CRITICAL_PATH_BARRIERS = 64 };
 /* Bytes of the smallest register, a predicate. */
 enum { REGISTER_LEAST = 64 };
 struct critical_path {
-    double now;        /* includes the first `counted` instructions */
-    uint64_t counted;  /* of the warp's ticks */
-    double begun;      /* when the straight-line code began: after a branch, a barrier or a wait */
-    double start;      /* of the current instruction: when its operands were there */
-    double latency;    /* of its results */
-    double *ready;     /* when each register's value is there, by place / REGISTER_LEAST */
-    double operations; /* of the tensor core, issued since the last commit */
-    double copied;     /* bytes of cp.async since the last commit */
+    double now;       /* includes the first `counted` instructions */
+    uint64_t counted; /* of the warp's ticks */
+    double started;   /* when the straight-line code started: after a branch, a barrier or a wait */
+    double start;     /* of the current instruction: when its operands were there */
+    double latency;   /* of its results */
+    double *ready;    /* when each register's value is there, by place / REGISTER_LEAST */
+    double operations;                   /* of the tensor core, issued since the last commit */
+    double copied;                       /* bytes of cp.async since the last commit */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };

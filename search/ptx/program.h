@@ -261,7 +261,7 @@ struct instruction {
     uint8_t width;            /* bytes per lane of the result */
     uint8_t type;             /* enum type */
     bool is_special_function; /* for ptx_counts */
-    bool is_move;             /* of a mov: compilers mostly need none, but name the register anew */
+    bool is_move;             /* of a mov: compilers mostly need none, but use another register */
     union {
         struct access access;
         struct barrier_form barrier;

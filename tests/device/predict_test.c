@@ -194,8 +194,8 @@ static void launches_cost(void **unused) {
     }
 }
 
-/* A kernel that moves as many bytes as it must is predicted apart from one that has too few in
-   flight, and both apart from one of a longer prologue: none of them is the roofline. */
+/* Kernels that move the same bytes with more or fewer loads at a time, with a longer prologue, or
+   with a wave more: none of them is the roofline. */
 static void memory_bound_kernels_differ(void **unused) {
     (void)unused;
     struct prediction_input input = {
