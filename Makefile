@@ -349,6 +349,9 @@ bench-real-sizes: $(BUILD)/evotile ## searches of calls of 0.1 to 0.5 ms, SECOND
 	@tests/bench/real_sizes.py --evotile $< --seconds $(or $(SECONDS),180) --device $(or $(DEVICE),cuda:0)
 bench-dispatch: ## how long the launcher of an exported KERNEL takes to choose among its kernels, in ns on this CPU
 	@tests/bench/dispatch.py $(or $(KERNEL),kernels/attention_h200)
+bench-predictions: $(BUILD)/evotile ## TRIALS (300) random genomes of CONFIGS (softmax, a decode, a sum) on DEVICE (auto), and how well predictions order them
+	@python3 tests/bench/predictions.py --evotile $< --trials $(or $(TRIALS),300) --device $(or $(DEVICE),auto) \
+	    $(if $(CONFIGS),--configs $(CONFIGS)) --out $(or $(OUT),results/predictions)
 bench-settle: ## how two kernels of SHAPE (2,16,4096,128) share a clock at the power limit, by PyTorch
 	@python3 tests/bench/settle.py --shape $(or $(SHAPE),2,16,4096,128)
 bench-independent: ## an exported attention KERNEL (kernels/attention_h200), timed by PyTorch and not by evotile
@@ -424,5 +427,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-wisdom \
+.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-wisdom bench-predictions \
         install clean help FORCE

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEVICE_MODEL_PARAMETERS = 12 };
+enum { DEVICE_MODEL_PARAMETERS = 15 };
 
 /* A description of a device. For the emulated device these are the published figures in
    configs/devices/NAME.json. */
@@ -54,7 +54,10 @@ struct device_info {
     double tensor_tflops; /* fp16 inputs, fp32 accumulation, dense */
     double fp32_tflops;
     double launch_us; /* latency of an empty kernel inside a graph */
-    double event_us;  /* time between two events around an empty graph */
+    /* Latency of a load of global memory, in cycles, from L1, L2 and DRAM; 0: those that cards of
+       sm_80 to sm_90 have. For predictions. */
+    double l1_cycles, l2_cycles, dram_cycles;
+    double event_us; /* time between two events around an empty graph */
     /* Fitted parameters of the latency model (device/predict.h); 0: not fitted. */
     double model[DEVICE_MODEL_PARAMETERS];
     double duel_margin; /* minimum relative difference that counts in a duel: 0.005; 0: not

@@ -28,6 +28,9 @@ static const struct json_field fields[] = {
     REQUIRED(tensor_tflops, DOUBLE, 0.01, 1e6),
     REQUIRED(fp32_tflops, DOUBLE, 0.01, 1e6),
     OPTIONAL(launch_us, DOUBLE, 0, 1e3),
+    OPTIONAL(l1_cycles, DOUBLE, 1, 1e4),
+    OPTIONAL(l2_cycles, DOUBLE, 1, 1e4),
+    OPTIONAL(dram_cycles, DOUBLE, 1, 1e4),
     {0},
 };
 static const char *const other_keys[] = {"about", "name", "architecture", NULL};

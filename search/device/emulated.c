@@ -11,28 +11,8 @@
 /* An endless loop under the race checker ends after some twenty seconds. */
 enum { RACECHECK_STEPS = 1 << 26 };
 #define SAMPLE_MIDDLE 0.5
-
 static struct device *emulated_open(const char *spec, struct error *error) {
     return device_open(spec, error);
-}
-
-/* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
-   remote shared memory from Luo et al. ("Dissecting the NVIDIA Hopper Architecture", 2024: 180
-   cycles plus the time of a local load). The cluster barrier is an estimate with little influence
-   (search/strategy/README.md). */
-static struct ptx_latencies latencies_of(const struct device_info *info) {
-    double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
-    return (struct ptx_latencies){.issue = 1,
-                                  .special_function = 1,
-                                  .shared = 30,
-                                  .global = 600,
-                                  .copy = 700,
-                                  .copy_bytes = 64,
-                                  .matrix_operations = fmax(operations / 4, 1),
-                                  .matrix = 30,
-                                  .barrier = 20,
-                                  .cluster_barrier = 250,
-                                  .remote = 200};
 }
 
 struct device *emulated_open_with(const struct device_info *info, struct error *error) {
@@ -47,7 +27,7 @@ struct device *emulated_open_with(const struct device_info *info, struct error *
     emulated->device = (struct device){.backend = &emulated_backend, .info = *info};
     emulated->device.info.predicts = true;
     emulated->memory = ptx_memory_new();
-    emulated->pace = latencies_of(info);
+    emulated->pace = emulated_latencies(info);
     emulated->sample_position = SAMPLE_MIDDLE;
     return &emulated->device;
 }
@@ -329,20 +309,11 @@ static bool is_serialised(const struct device_launch *launch) {
 
 /* Applies CUDA's limit on cooperative launches: all blocks must be co-resident. */
 static bool fits_cooperatively(struct device *device, const struct device_launch *launch,
-                               char *reason) {
-    const unsigned *grid = launch->grid, *block = launch->block;
-    struct resources resources;
-    struct error error = {0};
-    uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+                               const struct resources *resources, char *reason) {
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t most = (uint64_t)resources->ctas_per_sm * (uint64_t)device->info.sm_count;
     if (!launch->cooperative)
         return true;
-    if (emulated_resources(device, launch->module, launch->kernel,
-                           (int)(block[0] * block[1] * block[2]), launch->smem_bytes, &resources,
-                           &error) < 0) {
-        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
-        return false;
-    }
-    uint64_t most = (uint64_t)resources.ctas_per_sm * (uint64_t)device->info.sm_count;
     if (blocks > most)
         snprintf(
             reason, REASON_SIZE,
@@ -356,7 +327,9 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     struct error error = {0};
     const struct ptx_kernel *kernel = find_kernel(launch->module, launch->kernel, &error);
     unsigned char arguments[ARGUMENT_BYTES_MAX] = {0};
+    const unsigned *block = launch->block;
     unsigned smem_bytes = launch->smem_bytes + (kernel != NULL ? kernel->static_smem_bytes : 0);
+    struct resources resources;
     if (kernel == NULL) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
@@ -366,14 +339,22 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                  kernel->name, smem_bytes, device->info.smem_per_block_optin);
         return VERDICT_LAUNCH_FAILED;
     }
-    if (pack_arguments(kernel, launch, arguments, reason) < 0 ||
-        !fits_cooperatively(device, launch, reason))
+    if (emulated_resources(device, launch->module, launch->kernel,
+                           (int)(block[0] * block[1] * block[2]), launch->smem_bytes, &resources,
+                           &error) < 0) {
+        snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
+    }
+    if (pack_arguments(kernel, launch, arguments, reason) < 0 ||
+        !fits_cooperatively(device, launch, &resources, reason))
+        return VERDICT_LAUNCH_FAILED;
+    const bool observes = emulated_of(device)->observes;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
-                             .pace = &emulated_of(device)->pace,
+                             .pace = observes ? &emulated_of(device)->pace : NULL,
+                             .l1_bytes = emulated_l1_share(&device->info, launch, &resources),
                              .serial_wgmma = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
                              .sample_position = emulated_of(device)->sample_position,
@@ -407,7 +388,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
         snprintf(reason, REASON_SIZE, "%s", fault.text);
         return verdict_of_fault[fault.kind];
     }
-    if (!emulated_of(device)->unrecorded)
+    if (observes)
         record_observation(launch->module, kernel, launch, &counts);
     return VERDICT_OK;
 }
@@ -433,9 +414,7 @@ enum verdict emulated_run_cluster(struct device *device, const struct device_seq
     emulated_limit_instructions(device, instructions);
     emulated->sample = 1;
     emulated->sample_position = position;
-    emulated->unrecorded = true;
     enum verdict verdict = emulated_run(device, sequence, 0, reason);
-    emulated->unrecorded = false;
     emulated->sample_position = SAMPLE_MIDDLE;
     emulated->sample = 0;
     emulated->instruction_limit = 0;

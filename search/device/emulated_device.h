@@ -40,7 +40,7 @@ struct emulated {
     struct ptx_latencies pace;
     uint64_t sample;        /* number of clusters of a launch to run; 0: all */
     double sample_position; /* of these, as in struct ptx_launch */
-    bool unrecorded;        /* launches leave no observation */
+    bool observes;          /* launches leave an observation, for predictions */
     int threads;            /* as in struct ptx_launch */
     uint64_t instructions;
     uint64_t instruction_limit; /* of `instructions`; 0: none */
@@ -61,7 +61,11 @@ int emulated_resources(struct device *device, struct device_module *module, cons
 enum verdict emulated_run(struct device *device, const struct device_sequence *sequence,
                           double deadline_s, char *reason);
 
-/* emulated_predict.c */
+/* emulated_predict.c: the latencies of a device, and a block's share of L1, with which a launch is
+   observed. */
+struct ptx_latencies emulated_latencies(const struct device_info *info);
+uint64_t emulated_l1_share(const struct device_info *info, const struct device_launch *launch,
+                           const struct resources *resources);
 enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
                                 int set_count, const struct device_timing *timing,
                                 struct device_graph **graph, char *reason);

@@ -10,9 +10,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough to include a masked tail, where blocks differ, in a few tenths of a second. */
-enum { SAMPLE_CLUSTERS = 4 };
+/* At first a few clusters of each launch are run; if they are short, then as many as execute so
+   many instructions, because blocks may differ: ragged lengths, masks, tails. A tenth of a second.
+   Of blocks that communicate more are run, all of them if possible, because the last one may add up
+   what the others have left. */
+enum {
+    SAMPLE_CLUSTERS = 4,
+    SAMPLE_CLUSTERS_MAX = 64,
+    SAMPLE_CLUSTERS_TOGETHER = 1 << 14,
+    SAMPLE_INSTRUCTIONS = 1 << 20,
+    SAMPLE_INSTRUCTIONS_TOGETHER = 1 << 22,
+};
 static const double sample_deadline_s = 20;
+
+/* Of a multiprocessor of sm_80 to sm_90: L1 and shared memory are 28 KB more than shared memory can
+   take (CUDA's tuning guides: 192 KB of which 164, 128 of which 100, 256 of which 228), and the
+   system takes 1 KB of that for each block. */
+enum { L1_BESIDE_SMEM = 28 << 10, SMEM_OF_SYSTEM = 1 << 10 };
+
+static double given_or(double given, double usual) {
+    return given > 0 ? given : usual;
+}
+
+/* Latencies in cycles from microbenchmarks of sm_80 to sm_90, which agree within a few cycles;
+   arithmetic, 4, from Table 3 of PMC10448217 (A100, H100); L2, 200 there and 222 to 339 on an L40,
+   by the multiprocessor (arXiv 2606.22588); remote shared memory from Luo et al. ("Dissecting the
+   NVIDIA Hopper Architecture", 2024: 180 cycles plus the time of a local load). The cluster barrier
+   is an estimate with little influence (search/strategy/README.md). A bulk copy's is what random
+   genomes of attention_decode on an H200 ask for that copy rows of 128 bytes one by one: a warp
+   took some 70 cycles for each of them, chain included. */
+struct ptx_latencies emulated_latencies(const struct device_info *info) {
+    double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
+    return (struct ptx_latencies){.issue = 1,
+                                  .special_function = 1,
+                                  .arithmetic = 4,
+                                  .shared = 30,
+                                  .l1 = given_or(info->l1_cycles, 35),
+                                  .l2 = given_or(info->l2_cycles, 270),
+                                  .global = given_or(info->dram_cycles, 600),
+                                  .copy = 700,
+                                  .copy_bytes = 64,
+                                  .bulk = 48,
+                                  .matrix_operations = fmax(operations / 4, 1),
+                                  .matrix = 30,
+                                  .barrier = 20,
+                                  .cluster_barrier = 250,
+                                  .remote = 200};
+}
+
+/* A block's share of L1: what the shared memory of the blocks that are resident with it leaves. */
+uint64_t emulated_l1_share(const struct device_info *info, const struct device_launch *launch,
+                           const struct resources *resources) {
+    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    uint64_t on_one = (blocks + (uint64_t)info->sm_count - 1) / (uint64_t)info->sm_count;
+    uint64_t resident = resources->ctas_per_sm < 1 ? 1 : (uint64_t)resources->ctas_per_sm;
+    resident = resident < on_one ? resident : on_one;
+    uint64_t all = (uint64_t)info->smem_per_sm + L1_BESIDE_SMEM;
+    uint64_t shared = resident * ((uint64_t)resources->smem_bytes + SMEM_OF_SYSTEM);
+    return resident > 0 && shared < all ? (all - shared) / resident : 0;
+}
 
 static bool has_same_arguments(const struct observation *observation,
                                const struct device_launch *launch) {
@@ -80,9 +136,12 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->load_bytes = scale * (double)counts->global_load_bytes;
     input->store_bytes = scale * (double)counts->global_store_bytes;
     input->async_bytes = scale * (double)counts->async_bytes;
+    input->sectors = scale * (double)counts->sectors;
+    input->l2_sectors = scale * (double)counts->l2_sectors;
     input->local_bytes = scale * (double)counts->local_bytes;
     input->critical_path_cycles = counts->critical_path_cycles / (double)counts->blocks;
     input->longest_critical_path_cycles = counts->longest_critical_path_cycles;
+    input->loading_cycles = counts->loading_cycles / (double)counts->blocks;
     return 0;
 }
 
@@ -98,9 +157,12 @@ static void scale_work(struct prediction_input *input, double factor) {
                             &input->load_bytes,
                             &input->remote_bytes,
                             &input->async_bytes,
+                            &input->sectors,
+                            &input->l2_sectors,
                             &input->local_bytes,
                             &input->critical_path_cycles,
-                            &input->longest_critical_path_cycles};
+                            &input->longest_critical_path_cycles,
+                            &input->loading_cycles};
     for (size_t i = 0; i < sizeof work / sizeof *work; i++)
         *work[i] *= factor;
 }
@@ -148,9 +210,12 @@ static void add_to_kind(struct prediction_input *mean, const struct prediction_i
     mean->load_bytes += part.load_bytes;
     mean->remote_bytes += part.remote_bytes;
     mean->async_bytes += part.async_bytes;
+    mean->sectors += part.sectors;
+    mean->l2_sectors += part.l2_sectors;
     mean->local_bytes += part.local_bytes;
     mean->critical_path_cycles += part.critical_path_cycles;
     mean->longest_critical_path_cycles += part.longest_critical_path_cycles;
+    mean->loading_cycles += part.loading_cycles;
     mean->store_bytes = share * before.store_bytes + (1 - share) * one->store_bytes;
     mean->blocks = share * before.blocks + (1 - share) * one->blocks;
     mean->times++;
@@ -195,13 +260,34 @@ static int describe_call(struct device *device, const struct device_sequence *se
     return 0;
 }
 
-/* Runs a few clusters of each launch, or blocks if there are no clusters. */
+static bool communicates(const struct device_sequence *sequence) {
+    bool any = false;
+    for (int i = 0; i < sequence->count && !any; i++)
+        any = device_step(sequence, i)->kernel != NULL &&
+              launched_kernel(device_step(sequence, i)) != NULL &&
+              launched_kernel(device_step(sequence, i))->blocks_communicate;
+    return any;
+}
+
+/* Runs some clusters of each launch, or blocks if there are no clusters, on the inputs that are
+   there now: what an earlier call did may rest on other lengths. */
 static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
                                   double deadline_s, char *reason) {
     struct emulated *emulated = emulated_of(device);
+    const bool all = communicates(sequence);
+    const uint64_t most = all ? SAMPLE_CLUSTERS_TOGETHER : SAMPLE_CLUSTERS_MAX;
+    const uint64_t instructions = all ? SAMPLE_INSTRUCTIONS_TOGETHER : SAMPLE_INSTRUCTIONS;
+    const uint64_t before = emulated->instructions;
+    emulated->observes = true;
     emulated->sample = SAMPLE_CLUSTERS;
     enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
+    const uint64_t executed = emulated->instructions - before + 1;
+    const uint64_t more = SAMPLE_CLUSTERS * instructions / executed;
+    emulated->sample = more < most ? more : most;
+    if (verdict == VERDICT_OK && emulated->sample >= 2 * SAMPLE_CLUSTERS)
+        verdict = emulated_run(device, sequence, deadline_s, reason);
     emulated->sample = 0;
+    emulated->observes = false;
     return verdict;
 }
 
@@ -218,15 +304,6 @@ enum verdict emulated_trace(struct device *device, const struct device_sequence 
     return VERDICT_LAUNCH_FAILED;
 }
 
-static bool all_have_run(const struct device_sequence *sequence) {
-    bool all = true;
-    for (int i = 0; i < sequence->count && all; i++)
-        if (device_step(sequence, i)->kernel != NULL &&
-            find_observation(device_step(sequence, i), &all) == NULL)
-            all = false;
-    return all;
-}
-
 enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
                                 int set_count, const struct device_timing *timing,
                                 struct device_graph **graph, char *reason) {
@@ -235,10 +312,9 @@ enum verdict emulated_graph_new(struct device *device, const struct device_seque
     struct prediction_call call;
     double deadline_s =
         timing->deadline_s > 0 ? fmin(timing->deadline_s, sample_deadline_s) : sample_deadline_s;
-    enum verdict verdict =
-        all_have_run(&sets[0]) ? VERDICT_OK : sample_blocks(device, &sets[0], deadline_s, reason);
+    enum verdict verdict = sample_blocks(device, &sets[0], deadline_s, reason);
     /* A timeout is accepted: a sampled block may wait for one that is not run, and the counters of
-       the last run are used. */
+       the launches before it are used. */
     if (verdict != VERDICT_OK && verdict != VERDICT_TIMEOUT)
         return verdict;
     if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {

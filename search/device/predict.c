@@ -10,24 +10,32 @@
 static const double launch_default_us = 1.0;
 static const double l2_per_dram = 3.0; /* ratio of bandwidths */
 
-/* The default values, except L1's, were fitted to 667 trials of 14 cases and 300 of a space at one,
-   all on an H200. */
+static const double sector_bytes = 32;
+/* Of a multiprocessor in a cycle: through L1, and at most from L2, however few others share it. An
+   estimate; the parameter l1 scales the first. */
+static const double port_bytes = 64;
+
+/* The default values are near those that fit 500 trials of an H200: softmax_rows, layer_norm, two
+   decodes, reduce_sum and attention (docs/measurements/emulator.md). */
 const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS] = {
     [PREDICTION_START_US] = {"start_us", "overhead of a launch in us, in addition to launch_us",
-                             1.3, 0.05, 10},
-    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 0.5, 0.02, 5},
+                             0.5, 0.05, 10},
+    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 1.4, 0.02, 10},
     [PREDICTION_ISSUE] = {"issue", "its issue cycles", 0.7, 0.05, 5},
-    [PREDICTION_TENSOR] = {"tensor", "its tensor core cycles", 0.4, 0.05, 5},
-    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.7, 0.1, 10},
-    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.7, 0.05, 10},
-    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 2.4, 0.05, 20},
-    [PREDICTION_L1] = {"l1", "its global and local bytes", 0.5, 0.01, 10},
-    [PREDICTION_L2] = {"l2", "all blocks' bytes through L2", 0.3, 0.01, 5},
-    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.007,
+    [PREDICTION_TENSOR] = {"tensor", "its tensor core cycles", 0.3, 0.05, 5},
+    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.0, 0.1, 10},
+    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.2, 0.05, 10},
+    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 1.2, 0.05, 20},
+    [PREDICTION_L1] = {"l1", "its global sectors and local bytes", 0.4, 0.01, 10},
+    [PREDICTION_L2] = {"l2", "its sectors through L2", 0.3, 0.01, 5},
+    [PREDICTION_DRAM] = {"dram", "its bytes through DRAM", 1.05, 1, 2},
+    [PREDICTION_BLOCK] = {"block", "cycles to start and end a block", 200, 1, 500},
+    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.003,
                           0.0005, 0.1},
-    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 0.7, 0.5,
+    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 1.4, 0.5,
                              8},
-    [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 2.5, 0.8, 12},
+    [PREDICTION_MEMORY] = {"memory", "exponent of the norm of that and of L2 and DRAM", 3.0, 1, 8},
+    [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 1.0, 0.8, 12},
 };
 
 int occupancy_blocks(const struct device_info *info, int registers, int threads, int smem_bytes) {
@@ -66,58 +74,71 @@ static double tensor_rate(const struct device_info *info) {
     return info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
 }
 
-/* Cycles for which one block keeps a multiprocessor busy without stalls. */
-static double busy_cycles(const struct device_info *info, const double *parameters,
-                          const struct prediction_input *input, double spill_factor) {
-    double rate = tensor_rate(info);
-    double bytes = input->load_bytes + input->store_bytes + input->async_bytes + input->local_bytes;
+/* Bytes a cycle of a multiprocessor, from L2 or DRAM: its share, if `active` multiprocessors divide
+   the bandwidth, and at most what its port to L2 takes. */
+static double share_of(const struct device_info *info, double gb_per_s, double active) {
+    return fmin(gb_per_s * 1e3 / info->clock_mhz / active, port_bytes);
+}
+
+/* Cycles for which one block keeps a multiprocessor busy without stalls: its own units, and its
+   share of L2 and DRAM. */
+struct block_cycles {
+    double busy, l2, dram;
+};
+
+static struct block_cycles block_cycles(const struct device_info *info, const double *parameters,
+                                        const struct prediction_input *input, double spill_factor) {
+    const double rate = tensor_rate(info), active = fmin(input->blocks, info->sm_count);
+    const double l2_gb_per_s =
+        info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
     const double cycles[] = {
         parameters[PREDICTION_ISSUE] * input->warp_instructions * spill_factor / 4,
         rate > 0 ? parameters[PREDICTION_TENSOR] * input->matrix_operations / rate : 0,
         parameters[PREDICTION_SPECIAL] * input->special_functions,
         parameters[PREDICTION_SHARED] * input->shared_wavefronts,
         parameters[PREDICTION_REMOTE] * input->remote_bytes / 16,
-        parameters[PREDICTION_L1] * bytes / 64,
+        parameters[PREDICTION_L1] * (sector_bytes * input->sectors + input->local_bytes) /
+            port_bytes,
     };
-    return p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
-           input->blocks;
+    return (struct block_cycles){
+        .busy = p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
+                input->blocks,
+        .l2 = parameters[PREDICTION_L2] * sector_bytes * input->l2_sectors / input->blocks /
+              share_of(info, l2_gb_per_s, active),
+        .dram = parameters[PREDICTION_DRAM] * input->dram_bytes / input->blocks /
+                share_of(info, info->dram_gb_per_s, active),
+    };
 }
 
 /* Cycles of the multiprocessor that has the most blocks. */
 static double multiprocessor_cycles(const struct device_info *info, const double *parameters,
                                     const struct prediction_input *input) {
-    double spill_factor = 1 + parameters[PREDICTION_SPILL] * input->resources.spill_bytes / 4;
-    double blocks = ceil(input->blocks / info->sm_count);
-    double resident = fmin(fmax(input->resources.ctas_per_sm, 1), blocks);
-    double waves = blocks / resident;
-    /* Over many waves long and short blocks average out; in a single wave the longest block
-       decides. */
-    double chain = input->critical_path_cycles +
-                   (input->longest_critical_path_cycles - input->critical_path_cycles) / waves;
-    double busy = busy_cycles(info, parameters, input, spill_factor), cycles = 0;
-    for (double left = blocks; left > 0; left -= resident) {
-        double resident_now = fmin(left, resident);
-        const double terms[] = {parameters[PREDICTION_CHAIN] * spill_factor * chain,
-                                resident_now * busy};
-        double wave = p_norm(terms, 2, parameters[PREDICTION_TOGETHER]);
-        double whole = resident_now == resident ? floor(left / resident) : 1;
-        cycles += whole * wave;
-        left -= (whole - 1) * resident;
-    }
-    return cycles;
+    const double spill_factor = 1 + parameters[PREDICTION_SPILL] * input->resources.spill_bytes / 4;
+    const double blocks = ceil(input->blocks / info->sm_count);
+    const double resident = fmin(fmax(input->resources.ctas_per_sm, 1), blocks);
+    const double waves = ceil(blocks / resident);
+    const double loading = fmin(input->loading_cycles, input->critical_path_cycles);
+    /* Long and short blocks average out, but for the last one to end. */
+    const double longer =
+        fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0);
+    const double chain = parameters[PREDICTION_CHAIN] * spill_factor;
+    const struct block_cycles one = block_cycles(info, parameters, input, spill_factor);
+    const double own[] = {waves * chain * loading, blocks * one.busy};
+    const double bounds[] = {p_norm(own, 2, parameters[PREDICTION_TOGETHER]), blocks * one.l2,
+                             blocks * one.dram};
+    const double ends =
+        chain * (input->critical_path_cycles - loading) + parameters[PREDICTION_BLOCK];
+    return p_norm(bounds, sizeof bounds / sizeof *bounds, parameters[PREDICTION_MEMORY]) +
+           ends * (1 + (waves - 1) / resident) + chain * longer;
 }
 
 static double launch_latency_us(const struct device_info *info, const double *parameters,
                                 const struct prediction_input *input) {
-    double l2_gb_per_s =
-        info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
-    double bytes = input->load_bytes + input->store_bytes + input->async_bytes;
     double peak_us = input->matrix_operations / fmax(info->tensor_tflops * 1e6, 1);
-    double dram_us = input->dram_bytes / (info->dram_gb_per_s * 1e3);
-    double us = parameters[PREDICTION_L2] * bytes / (l2_gb_per_s * 1e3);
+    double us = 0;
     if (input->blocks >= 1)
-        us += multiprocessor_cycles(info, parameters, input) / info->clock_mhz;
-    return fmax(us, fmax(peak_us, dram_us)) +
+        us = multiprocessor_cycles(info, parameters, input) / info->clock_mhz;
+    return fmax(us, peak_us) +
            (input->early ? 0 : launch_overhead_us(info) + parameters[PREDICTION_START_US]);
 }
 

@@ -8,14 +8,23 @@
  * multiprocessor to itself (ptx/critical_path.h), and keeps each resource of a multiprocessor busy
  * for some cycles: issue, warp instructions / 4 schedulers; tensor, matrix operations / the tensor
  * cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront a cycle; remote, 16 bytes a
- * cycle to and from other blocks' shared memory; l1, 64 bytes a cycle of global and local memory.
+ * cycle to and from other blocks' shared memory; l1, 64 bytes a cycle of the sectors of global
+ * memory that it moves, used or not, and of local memory. These overlap, but not perfectly: their
+ * cycles are combined by a q-norm. Two more it shares with the other multiprocessors that have
+ * blocks: l2, the sectors that L1 does not serve, and dram, the bytes that the call must move; each
+ * at most at 64 bytes a cycle and multiprocessor.
  *
- * Resources overlap, but not perfectly: their cycles are combined by a q-norm; with r resident
- * blocks, the critical path and r times that result are combined by a p-norm. A multiprocessor runs
- * its share of blocks in waves of r and a partial last wave, so tails and idle multiprocessors are
- * accounted for. The time of all bytes through L2 and the launch overhead are added; spilled bytes
- * lengthen critical path and issue. The result is never below the tensor cores' peak time, or the
- * time to move the required bytes through DRAM.
+ * A multiprocessor that has the most blocks runs them in waves of those that are resident. What the
+ * blocks do between their first and their last load is bound by latency, a wave after the other, or
+ * by throughput, which counts all of its blocks. Latency and its own units are combined by a
+ * p-norm, and the result with L2 and DRAM by another. This is Little's law: with r blocks resident
+ * that move b bytes in a loading time of c cycles, it moves r b / c bytes a cycle, up to its share
+ * of the bandwidth. Before the first load and behind the last one a block is prologue and epilogue:
+ * the other resident blocks hide it, except for the first wave's.
+ *
+ * Each launch adds its overhead, unless it starts early; spilled bytes lengthen critical path and
+ * issue. The result is never below the tensor cores' peak time, or the time to move the required
+ * bytes through DRAM.
  *
  *     struct prediction_call call = {.count = 1, .launches = {{.blocks = 64, .threads = 128}}};
  *     double latency_us = predict_call_us(&info, &call);
@@ -39,9 +48,12 @@ enum prediction_parameter {
     PREDICTION_REMOTE,
     PREDICTION_L1,
     PREDICTION_L2,
+    PREDICTION_DRAM,
+    PREDICTION_BLOCK,
     PREDICTION_SPILL,
     PREDICTION_TOGETHER,
     PREDICTION_OVERLAP,
+    PREDICTION_MEMORY,
     PREDICTION_PARAMETERS,
 };
 _Static_assert((int)PREDICTION_PARAMETERS == (int)DEVICE_MODEL_PARAMETERS,
@@ -64,10 +76,13 @@ struct prediction_input {
     double warp_instructions, matrix_operations, special_functions;
     double shared_wavefronts, barriers; /* barriers: counted for each warp */
     double load_bytes, store_bytes, async_bytes, local_bytes;
-    double remote_bytes; /* exchanged with other blocks of a cluster */
-    double dram_bytes;   /* minimum traffic over the memory bus */
+    double sectors, l2_sectors; /* of 32 bytes: of global memory; of these, not served by L1 */
+    double remote_bytes;        /* exchanged with other blocks of a cluster */
+    double dram_bytes;          /* minimum traffic over the memory bus */
     /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */
     double critical_path_cycles, longest_critical_path_cycles;
+    /* Of the mean: from the block's first load of global memory to the end of its last one. */
+    double loading_cycles;
     bool early; /* may start while the previous launch still runs (programmatic dependent launch) */
 };
 

@@ -130,7 +130,8 @@ int buffers_fill_stress(struct buffers *buffers, int set, const struct stress *s
     return fill_inputs(buffers, set, stress, seed, error);
 }
 
-/* A 32-bit word of a tensor: four bytes, two halves, a float, half a double. */
+/* A 32-bit word of a tensor: four bytes, two halves, a float, half a double. Integers are any, as
+   comparator_fill draws them: what a kernel does may depend on them. */
 static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
     switch (dtype) {
     case DTYPE_F16:
@@ -145,14 +146,20 @@ static uint32_t pattern_word(enum dtype dtype, int index, uint32_t bits) {
         return 0x38383838u | (bits & 0x83838383u);
     case DTYPE_F64:
         return index % 2 == 0 ? bits : 0x3fe00000u | (bits & 0x800fffffu);
+    case DTYPE_BOOL:
+        return bits & 0x01010101u;
     default:
-        return 0;
+        return bits;
     }
 }
 
 int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) {
     const struct device_backend *backend = buffers->device->backend;
     const size_t pattern_bytes = PATTERN_WORDS * sizeof(uint32_t);
+    if (buffers->template->reference_kind == REFERENCE_ANSWERS) {
+        draw_scalars(buffers, set, PATTERN_SEED);
+        return answers_fill(buffers, set, PATTERN_SEED, error);
+    }
     uint32_t *pattern = xmalloc(pattern_bytes);
     struct random random;
     int status = 0;

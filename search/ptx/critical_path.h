@@ -37,32 +37,67 @@ static inline void critical_path_advance(struct warp *warp, double cycles) {
     warp->path.now += cycles;
 }
 
-/* Compilers issue all loads of straight-line code before the first use, so only the first load's
-   latency counts. */
-static inline void critical_path_load(struct warp *warp, double latency) {
-    if (!warp->path.loaded)
-        warp->path.now += latency;
-    warp->path.loaded = true;
+/* The current instruction's results are there so many cycles after its operands. */
+static inline void critical_path_latency(struct warp *warp, double cycles) {
+    warp->path.latency = cycles;
 }
 
-/* A branch ends the straight-line code: the next load counts again. */
+/* Ends straight-line code: what follows starts when all of it has started. */
 static inline void critical_path_branch(struct warp *warp) {
-    warp->path.loaded = false;
+    if (critical_path_pace(warp))
+        warp->path.started = critical_path_now(warp);
 }
 
 static inline void critical_path_wait(struct warp *warp, double until) {
     double now = critical_path_now(warp);
-    warp->path.now = until > now ? until : now;
-    warp->path.loaded = false;
+    warp->path.now = warp->path.started = until > now ? until : now;
+}
+
+/* Before and after the current instruction executes. Compilers order straight-line code so that
+   each instruction starts as soon as its operands are there: loads that do not depend on each other
+   are in flight together. A warp goes on behind it when its last instruction has started; the
+   results may still be on their way. */
+static inline void critical_path_start(struct warp *warp, const struct instruction *instruction) {
+    struct critical_path *path = &warp->path;
+    double start = path->started;
+    for (int i = instruction->result_count; i < instruction->operand_count; i++) {
+        uint32_t place = instruction->operands[i];
+        if (!(place & PLACE_CONSTANT) && path->ready[place / REGISTER_LEAST] > start)
+            start = path->ready[place / REGISTER_LEAST];
+    }
+    if (instruction->guard >= 0 && path->ready[instruction->guard / REGISTER_LEAST] > start)
+        start = path->ready[instruction->guard / REGISTER_LEAST];
+    path->start = start;
+    path->latency = instruction->is_move ? 0 : critical_path_pace(warp)->arithmetic;
+    if (!instruction->is_move && start > path->now && start > critical_path_now(warp))
+        path->now = start;
+}
+
+static inline void critical_path_finish(struct warp *warp, const struct instruction *instruction) {
+    const struct critical_path *path = &warp->path;
+    for (int i = 0; i < instruction->result_count; i++)
+        path->ready[instruction->operands[i] / REGISTER_LEAST] = path->start + path->latency;
+}
+
+/* The block loads from global memory from one time to the other. */
+static inline void critical_path_load(struct block *block, double from, double to) {
+    if (block->first_load < 0 || from < block->first_load)
+        block->first_load = from;
+    if (to > block->last_load)
+        block->last_load = to;
 }
 
 /* wgmma: the operations since the last commit form a group, which completes after the groups before
    it. */
 void critical_path_commit_wgmma(struct warp *warp);
-/* cp.async: the committed copies complete one copy latency from now at the latest. */
+/* cp.async: the copies since the last commit complete one copy latency from now, plus the time to
+   move their bytes. */
 void critical_path_commit_copies(struct warp *warp, uint32_t group);
 
-/* Completion time of a copy of `bytes` that starts now. */
+/* Completion time of a store of `bytes` to another block's shared memory that starts now. */
+double critical_path_store_end(struct warp *warp, uint32_t bytes);
+/* Completion time of a bulk copy of `bytes`, which the warp now issues: lanes that copy a row each
+   do so one after the other. */
 double critical_path_copy_end(struct warp *warp, uint32_t bytes);
 
 /* mbarriers, by offset in the block's shared memory: an arrival at a time; the end of a phase; the
@@ -70,6 +105,12 @@ double critical_path_copy_end(struct warp *warp, uint32_t bytes);
 void critical_path_barrier_arrive(struct block *block, uint32_t offset, double at);
 void critical_path_barrier_end(struct block *block, uint32_t offset);
 double critical_path_barrier_ended(struct block *block, uint32_t offset);
+
+/* With a latency model: adds the sectors of global memory that the lanes access to the launch's
+   counts, and sets the latency of the results. */
+enum global_use { GLOBAL_LOADED, GLOBAL_STORED, GLOBAL_COPIED };
+void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
+                          const uint64_t addresses[LANES], uint32_t mask, int bytes);
 
 /* At the start of a block, and at its end: adds its critical path to the counts. */
 void critical_path_begin(struct block *block);

@@ -37,6 +37,27 @@ int decode_fail(struct decoder *decoder, const char *format, ...) {
 
 /* ---- Code ---- */
 
+void add_destination(struct decoder *decoder, uint32_t place) {
+    if (decoder->destination_count < RESULTS_MAX)
+        decoder->destinations[decoder->destination_count++] = place;
+}
+
+static bool is_among(const uint32_t *places, int count, uint32_t place) {
+    for (int i = 0; i < count; i++)
+        if (places[i] == place)
+            return true;
+    return false;
+}
+
+/* Results come first, each once: a register that comes again is a source. */
+static uint16_t count_results(const struct decoder *decoder, const uint32_t *places, int count) {
+    int results = 0;
+    while (results < count && !is_among(places, results, places[results]) &&
+           is_among(decoder->destinations, decoder->destination_count, places[results]))
+        results++;
+    return (uint16_t)results;
+}
+
 int emit_instruction(struct decoder *decoder, const struct instruction *instruction,
                      const uint32_t *places, int count) {
     if (decoder->error->kind)
@@ -46,6 +67,9 @@ int emit_instruction(struct decoder *decoder, const struct instruction *instruct
     decoder->operand_starts[decoder->code_count] = (uint32_t)decoder->operand_count;
     struct instruction *added = &decoder->code[decoder->code_count++];
     *added = *instruction;
+    added->operand_count = (uint16_t)count;
+    added->result_count = count_results(decoder, places, count);
+    added->is_move = decoder->moves;
     added->guard = -1;
     added->location = decoder->statement ? decoder->statement->location : -1;
     if (decoder->statement && decoder->statement->guard >= 0) {

@@ -23,8 +23,9 @@
 enum {
     PARTS_MAX = 24, /* dot-separated parts of an opcode */
     CALL_DEPTH_MAX = 16,
-    CODE_MAX = 1 << 19,            /* instructions of a kernel */
-    STATEMENTS_MAX = 1 << 21,      /* decoded for one kernel, including inlined calls */
+    CODE_MAX = 1 << 19,       /* instructions of a kernel */
+    RESULTS_MAX = 32,         /* registers that a statement writes, of which decode keeps account */
+    STATEMENTS_MAX = 1 << 21, /* decoded for one kernel, including inlined calls */
     REGISTER_BYTES_MAX = 64 << 20, /* of a warp */
 };
 
@@ -137,6 +138,9 @@ struct decoder {
         bool is_signed;
     } widenings[8]; /* results to extend to wider registers after the instruction */
     int widening_count;
+    uint32_t destinations[RESULTS_MAX]; /* places that instructions of the statement write */
+    int destination_count;
+    bool moves; /* the statement is a mov */
 };
 
 /* Decodes a kernel. What cannot be decoded faults when it is executed; kernel->info.error then
@@ -230,6 +234,8 @@ static inline struct instruction new_instruction(execute_function execute) {
    decode_fail was called before. */
 int emit_instruction(struct decoder *decoder, const struct instruction *instruction,
                      const uint32_t *places, int count);
+/* Tells emit_instruction that the statement writes a register; the operand functions do. */
+void add_destination(struct decoder *decoder, uint32_t place);
 /* Appends the lane operation (lanes.h) of that name; the first place is the result's. */
 void emit_lane_operation(struct decoder *decoder, const char *name, enum type type,
                          const uint32_t *places);

@@ -29,7 +29,8 @@ static int take_reduction(struct decoder *decoder, struct bulk_form *form) {
     form->global.type = type;
     form->global.element_bytes = (uint8_t)type_bytes(type);
     form->global.is_signed = type_is_signed(type);
-    decoder->kernel->blocks_communicate = decoder->kernel->blocks_communicate || !in_shared;
+    decoder->kernel->info.blocks_communicate =
+        decoder->kernel->info.blocks_communicate || !in_shared;
     if (form->path == BULK_LOAD || reduction < 0 || reduction > REDUCE_DEC ||
         (!form->rank && !bulk_reduction_supported(form->global.reduction, type, in_shared)) ||
         take_modifier(decoder, "noftz") != (half && reduction == REDUCE_ADD))

@@ -51,7 +51,7 @@ static int emit_printf(struct decoder *decoder, const struct operand *results,
     int64_t format = argument_offset(decoder, actuals, 0),
             arguments = argument_offset(decoder, actuals, 1);
     int64_t result = argument_offset(decoder, results, 0);
-    decoder->kernel->blocks_communicate = true;
+    decoder->kernel->info.blocks_communicate = true;
     struct instruction print = new_instruction(execute_print);
     if (format < 0 || arguments < 0)
         return decode_fail(decoder, "vprintf takes a format and arguments");

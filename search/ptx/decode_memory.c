@@ -91,6 +91,8 @@ static int decode_b128_transfer(struct decoder *decoder, struct instruction *ins
     places[is_store ? 0 : 2] =
         decode_address(decoder, operand_at(decoder, is_store ? 0 : 1), access);
     decode_b128_register(decoder, operand_at(decoder, is_store ? 1 : 0), &places[is_store ? 1 : 0]);
+    for (int half = 0; half < 2 && !is_store; half++)
+        add_destination(decoder, places[half]);
     return emit_instruction(decoder, instruction, places, 3);
 }
 
@@ -237,7 +239,7 @@ DECODE(atomic) {
     access->returns = first;
     access->space = take_space(decoder, SPACE_GENERIC);
     if (access->space != SPACE_SHARED)
-        decoder->kernel->blocks_communicate = true;
+        decoder->kernel->info.blocks_communicate = true;
     take_memory_hints(decoder, access);
     int count = take_vector(decoder), reduction = take_modifier_of(decoder, reduction_names);
     access->type = take_type(decoder);

@@ -168,6 +168,7 @@ static void emit_resize(struct decoder *decoder, uint32_t to, int to_bytes, uint
                                       .float_mode = FLOAT_ANY,
                                       .input_count = 1,
                                       .width = (uint8_t)to_bytes};
+    add_destination(decoder, to);
     emit_instruction(decoder, &instruction, (uint32_t[]){to, from}, 2);
 }
 
@@ -191,6 +192,7 @@ void emit_lane_operation(struct decoder *decoder, const char *name, enum type ty
                                       .input_count = (uint8_t)row.input_count,
                                       .width = (uint8_t)row.out_width,
                                       .type = (uint8_t)type};
+    add_destination(decoder, places[0]);
     emit_instruction(decoder, &instruction, places, 1 + row.input_count);
 }
 
@@ -263,8 +265,8 @@ uint32_t decode_predicate(struct decoder *decoder, const struct operand *operand
     return decode_source(decoder, operand, TYPE_PRED, 0);
 }
 
-uint32_t decode_destination(struct decoder *decoder, const struct operand *operand, int bytes,
-                            bool is_signed) {
+static uint32_t find_destination(struct decoder *decoder, const struct operand *operand, int bytes,
+                                 bool is_signed) {
     if (decoder->error->kind)
         return 0;
     if (operand->kind == OPERAND_SINK)
@@ -290,6 +292,13 @@ uint32_t decode_destination(struct decoder *decoder, const struct operand *opera
     widening.from = allocate_register(decoder, bytes);
     decoder->widenings[decoder->widening_count++] = widening;
     return widening.from;
+}
+
+uint32_t decode_destination(struct decoder *decoder, const struct operand *operand, int bytes,
+                            bool is_signed) {
+    uint32_t place = find_destination(decoder, operand, bytes, is_signed);
+    add_destination(decoder, place);
+    return place;
 }
 
 bool decode_destination_pair(struct decoder *decoder, int bytes, uint32_t places[2]) {

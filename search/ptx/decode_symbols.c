@@ -68,7 +68,7 @@ uint32_t allocate_register(struct decoder *decoder, int bytes) {
     }
     decoder->register_bytes +=
         bytes ? (uint32_t)bytes * LANES
-              : 64; /* 64 bytes for a predicate, so that vector loads stay aligned */
+              : REGISTER_LEAST; /* of a predicate, so that vector loads stay aligned */
     return place;
 }
 

@@ -100,6 +100,12 @@ void reduce_bytes(const struct warp *warp, const struct access *access, uint8_t 
     }
 }
 
+/* On the critical path a warp waits for what an atomic returns. */
+static void await_result(struct warp *warp, const struct access *access) {
+    if (critical_path_pace(warp) && access->returns)
+        critical_path_wait(warp, warp->path.start + warp->path.latency);
+}
+
 /* operands: base; d, b, c of each element. Lanes are processed in ascending order. */
 EXECUTE(atomic) {
     const struct access *access = &instruction->as.access;
@@ -129,6 +135,7 @@ EXECUTE(atomic) {
         }
     }
     count_access(warp, access, true, pointers, mask, all);
+    await_result(warp, access);
     return ACTION_NEXT;
 }
 
@@ -158,5 +165,6 @@ EXECUTE(atomic_wide) {
             ((uint64_t *)operand_pointer(warp, operands[1 + i]))[lane] = old[i];
     }
     count_access(warp, access, true, pointers, mask, 16);
+    await_result(warp, access);
     return ACTION_NEXT;
 }

@@ -143,8 +143,16 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
     copy->data = xcalloc(1, copy->bytes);
     *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
                               : &warp->block->counts->async_bytes) += copy->bytes;
+    if (!is_block_to_block(copy)) {
+        const uint64_t sectors = (copy->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+        warp->block->counts->sectors += sectors;
+        warp->block->counts->l2_sectors += sectors;
+    }
+    const double issued_at = critical_path_pace(warp) ? critical_path_now(warp) : 0;
     if (critical_path_pace(warp))
         copy->completion_cycle = critical_path_copy_end(warp, copy->bytes);
+    if (critical_path_pace(warp) && form->path == BULK_LOAD)
+        critical_path_load(warp->block, issued_at, copy->completion_cycle);
     if (form->path == BULK_LOAD)
         bulk_copy_global(copy);
     return 0;

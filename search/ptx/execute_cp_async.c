@@ -67,6 +67,8 @@ EXECUTE(cp_async) {
         warp->block->counts->async_bytes += source_size;
     }
     warp->copy_count++;
+    if (critical_path_pace(warp) && sources)
+        count_global_sectors(warp, from, GLOBAL_COPIED, addresses, sources, bytes);
     if (warp->block->racecheck && sources)
         instrument_cp_async_reads(warp, instruction, addresses, wanted_bytes, sources);
     return ACTION_NEXT;

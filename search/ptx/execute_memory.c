@@ -203,6 +203,10 @@ enum action translate_lanes(struct warp *warp, const struct instruction *instruc
         else if (access->space != SPACE_LOCAL && access->space != SPACE_PARAM)
             instrument_sectors(warp, instruction, addresses, mask, bytes);
     }
+    if (critical_path_pace(warp) && access->space != SPACE_LOCAL && access->space != SPACE_PARAM &&
+        !access_is_shared(warp, access, pointers[__builtin_ctz(mask)]))
+        count_global_sectors(warp, access, is_store ? GLOBAL_STORED : GLOBAL_LOADED, addresses,
+                             mask, bytes);
     return ACTION_NEXT;
 }
 
@@ -257,15 +261,13 @@ void count_access(struct warp *warp, const struct access *access, bool is_store,
         counts->shared_bytes += total;
         counts->shared_wavefronts += (uint64_t)count_wavefronts(warp, pointers, mask, bytes);
         counts->remote_bytes += is_own ? 0 : total;
-        if (critical_path_pace(warp) && !is_store)
-            critical_path_load(warp, is_own ? critical_path_pace(warp)->shared
-                                            : critical_path_pace(warp)->remote);
+        if (critical_path_pace(warp))
+            critical_path_latency(warp, is_own ? critical_path_pace(warp)->shared
+                                               : critical_path_pace(warp)->remote);
     } else if (access->space == SPACE_LOCAL) {
         counts->local_bytes += total;
     } else if (access->space != SPACE_PARAM) {
         *(is_store ? &counts->global_store_bytes : &counts->global_load_bytes) += total;
-        if (critical_path_pace(warp) && !is_store)
-            critical_path_load(warp, critical_path_pace(warp)->global);
     }
 }
 

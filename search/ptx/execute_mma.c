@@ -30,7 +30,7 @@ static enum action translate_rows(struct warp *warp, const struct instruction *i
     block->counts->shared_bytes += (uint64_t)(128 * access->vector);
     block->counts->shared_wavefronts += (uint64_t)count_wavefronts(warp, pointers, rows, 16);
     if (critical_path_pace(warp) && !is_store)
-        critical_path_load(warp, critical_path_pace(warp)->shared);
+        critical_path_latency(warp, critical_path_pace(warp)->shared);
     return ACTION_NEXT;
 }
 
@@ -93,8 +93,10 @@ EXECUTE(movmatrix) {
 
 void count_mma(struct warp *warp, int operations) {
     warp->block->counts->mma_operations += (uint64_t)operations;
-    if (critical_path_pace(warp))
+    if (critical_path_pace(warp)) {
         critical_path_advance(warp, operations / critical_path_pace(warp)->matrix_operations);
+        critical_path_latency(warp, critical_path_pace(warp)->matrix);
+    }
 }
 
 /* operands: d, a, b, c */

@@ -87,7 +87,7 @@ EXECUTE(st_async) {
     }
     if (critical_path_pace(warp))
         store->completion_cycle =
-            critical_path_copy_end(warp, (uint32_t)(bytes * __builtin_popcount(mask)));
+            critical_path_store_end(warp, (uint32_t)(bytes * __builtin_popcount(mask)));
     block->remote_count++;
     return ACTION_NEXT;
 }

@@ -117,6 +117,8 @@ EXECUTE(shuffle) {
     merge_lanes(operand_pointer(warp, operands[0]), result, 4, mask);
     if (instruction->as.shuffle.has_predicate)
         merge_lanes(operand_pointer(warp, operands[1]), &in_range, 0, mask);
+    if (critical_path_pace(warp)) /* through the pipeline of shared memory */
+        critical_path_latency(warp, critical_path_pace(warp)->shared);
     return action;
 }
 
@@ -232,6 +234,7 @@ EXECUTE(bar_warp_sync) {
     enum action action = gather_members(warp, instruction, &mask, instruction->operands[0]);
     if (warp->block->racecheck && action != ACTION_FAULT && !all_parked(warp, mask))
         instrument_warp_sync(warp, members[__builtin_ctz(mask)]);
+    critical_path_branch(warp); /* memory accesses do not move across it */
     return action;
 }
 

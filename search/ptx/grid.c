@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "ptx/instrument.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 enum {
     THREADS_MAX = 64,
     RUNS_LEAST = 8,      /* minimum for more than one thread */
+    ROW_MOST = 256,      /* clusters of a row of the grid that is sampled as a whole, at most */
     RUNS_MOST = 1 << 20, /* maximum for several threads, which keep one result per run */
 };
 
@@ -47,6 +49,11 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
                                         .registers = block->registers +
                                                      (size_t)kernel->register_bytes * (size_t)i,
                                         .index = i};
+    const size_t places = kernel->register_bytes / REGISTER_LEAST + 1;
+    double *ready =
+        launch->pace != NULL ? xcalloc(places * (size_t)block->warp_count, sizeof *ready) : NULL;
+    for (int i = 0; ready != NULL && i < block->warp_count; i++)
+        block->warps[i].path.ready = ready + places * (size_t)i;
     block->step_limit = launch->step_limit && launch->step_limit < STEP_LIMIT_MAX
                             ? launch->step_limit
                             : STEP_LIMIT_MAX;
@@ -54,6 +61,8 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
 }
 
 static void release_block(struct block *block) {
+    free(block->warps[0].path.ready); /* of all warps */
+    sectors_release(&block->sectors);
     for (int i = 0; i < block->warp_count; i++) {
         free(block->warps[i].copies);
         free(block->warps[i].wgmmas);
@@ -69,7 +78,8 @@ static void release_block(struct block *block) {
 
 /* Shared memory layout: declared, reserved, then the aligned dynamic part. */
 static void init_cluster(struct cluster *cluster, const struct ptx_launch *launch,
-                         struct ptx_counts *counts, struct ptx_fault *fault) {
+                         struct ptx_counts *counts, struct ptx_fault *fault,
+                         struct sector_set *launch_sectors) {
     const struct kernel *kernel = (const struct kernel *)launch->kernel;
     uint32_t alignment = kernel->dynamic_smem_alignment;
     uint32_t fixed = kernel->info.static_smem_bytes + kernel->reserved_smem_bytes;
@@ -89,6 +99,7 @@ static void init_cluster(struct cluster *cluster, const struct ptx_launch *launc
                            .rank = (unsigned)i,
                            .counts = counts,
                            .fault = fault,
+                           .launch_sectors = launch_sectors,
                            .shared = cluster->shared + (size_t)cluster->shared_bytes * (size_t)i,
                            .shared_bytes = bytes};
         init_block(block, launch);
@@ -145,11 +156,10 @@ static uint64_t permuted_index(uint64_t index, uint64_t count, uint64_t seed) {
 struct grid {
     const struct ptx_launch *launch;
     unsigned clusters[3];
-    uint64_t count, runs;   /* clusters in the grid; clusters that run */
-    _Atomic uint64_t next;  /* next run to start */
-    _Atomic uint64_t end;   /* first failed run; later ones are not started */
-    double *critical_paths; /* critical path of each run's blocks; NULL with one thread, which adds
-                       them in order */
+    uint64_t count, runs;  /* clusters in the grid; clusters that run */
+    uint64_t row;          /* clusters of a sampled part that run, one after the other */
+    _Atomic uint64_t next; /* next run to start */
+    _Atomic uint64_t end;  /* first failed run; later ones are not started */
 };
 
 /* The work of one host thread. */
@@ -158,7 +168,8 @@ struct grid_worker {
     pthread_t thread;
     struct ptx_counts counts;
     struct ptx_fault fault;
-    uint64_t failed; /* index of the failed run */
+    uint64_t failed;           /* index of the failed run */
+    struct sector_set sectors; /* touched by the blocks that ran; with a latency model */
 };
 
 static void record_failure(struct grid *grid, uint64_t run) {
@@ -181,7 +192,8 @@ static void run_cooperative(struct grid_worker *grid_worker) {
     ptx_memory_mark_written(memory, workspace, 8);
     struct cluster *clusters = allocate(grid->count * sizeof *clusters);
     for (uint64_t i = 0; i < grid->count; i++) {
-        init_cluster(&clusters[i], launch, &grid_worker->counts, &grid_worker->fault);
+        init_cluster(&clusters[i], launch, &grid_worker->counts, &grid_worker->fault,
+                     &grid_worker->sectors);
         place_cluster(&clusters[i], permuted_index(i, grid->count, launch->block_seed),
                       grid->clusters);
         clusters[i].slot = (int)i;
@@ -201,13 +213,28 @@ static void run_cooperative(struct grid_worker *grid_worker) {
     ptx_memory_release(memory, workspace);
 }
 
+/* Where in its part of the grid a sampled cluster is. Of two parts that follow one another, one is
+   before the position and the other as far behind it, each pair differently: a stride that agrees
+   with one of the grid's would see the same column of it only. */
+static double position_in_part(const struct grid *grid, uint64_t part) {
+    static const double golden_ratio = 0.6180339887498949;
+    const double position = grid->launch->sample_position;
+    const double most = position < 0.5 ? position : 1 - position;
+    const double turns = golden_ratio * (double)(part / 2 + 1);
+    if (grid->runs == grid->row)
+        return position;
+    return position + (part % 2 ? most : -most) * (turns - floor(turns));
+}
+
 /* The cluster of a run. */
 static uint64_t index_of_run(const struct grid *grid, uint64_t run) {
     if (grid->runs == grid->count)
         return run;
-    double part = (double)grid->count / (double)grid->runs;
-    uint64_t index = (uint64_t)(((double)run + grid->launch->sample_position) * part);
-    return index < grid->count ? index : grid->count - 1;
+    const uint64_t rows = grid->count / grid->row, part = run / grid->row;
+    const double parts = (double)(grid->runs / grid->row);
+    uint64_t index =
+        (uint64_t)(((double)part + position_in_part(grid, part)) * (double)rows / parts);
+    return (index < rows ? index : rows - 1) * grid->row + run % grid->row;
 }
 
 /* Each thread takes the next run when it is free: when one fails, all earlier runs have started and
@@ -217,8 +244,8 @@ static void *run_clusters(void *context) {
     struct grid *grid = grid_worker->grid;
     const struct ptx_launch *launch = grid->launch;
     struct cluster cluster;
-    double critical_paths = 0;
-    init_cluster(&cluster, launch, &grid_worker->counts, &grid_worker->fault);
+    init_cluster(&cluster, launch, &grid_worker->counts, &grid_worker->fault,
+                 &grid_worker->sectors);
     if (launch->racecheck)
         instrument_launch_begin(launch->racecheck, &cluster, 1);
     float_mode_set(FLOAT_NEAREST);
@@ -229,17 +256,11 @@ static void *run_clusters(void *context) {
         place_cluster(&cluster,
                       permuted_index(index_of_run(grid, run), grid->count, launch->block_seed),
                       grid->clusters);
-        grid_worker->counts.critical_path_cycles = 0;
         if (clusters_run(&cluster, 1, launch->block_seed) < 0) {
             grid_worker->failed = run;
             record_failure(grid, run);
         }
-        if (grid->critical_paths)
-            grid->critical_paths[run] = grid_worker->counts.critical_path_cycles;
-        else
-            critical_paths += grid_worker->counts.critical_path_cycles;
     }
-    grid_worker->counts.critical_path_cycles = critical_paths;
     float_mode_set(FLOAT_NEAREST);
     if (launch->racecheck)
         instrument_launch_end(launch->racecheck, &cluster);
@@ -257,19 +278,23 @@ static void add_counts(struct ptx_counts *sum, const struct ptx_counts *grid_wor
     sum->remote_bytes += grid_worker->remote_bytes;
     sum->local_bytes += grid_worker->local_bytes;
     sum->async_bytes += grid_worker->async_bytes;
+    sum->sectors += grid_worker->sectors;
+    sum->l2_sectors += grid_worker->l2_sectors;
     sum->barriers += grid_worker->barriers;
     sum->special_functions += grid_worker->special_functions;
     sum->blocks += grid_worker->blocks;
     sum->critical_path_cycles += grid_worker->critical_path_cycles;
+    sum->loading_cycles += grid_worker->loading_cycles;
     if (grid_worker->longest_critical_path_cycles > sum->longest_critical_path_cycles)
         sum->longest_critical_path_cycles = grid_worker->longest_critical_path_cycles;
 }
 
+/* With a latency model one thread runs all blocks: what L2 has depends on their order. */
 static int thread_count_for(const struct grid *grid) {
     const struct ptx_launch *launch = grid->launch;
-    if (launch->cooperative || launch->racecheck ||
-        ((const struct kernel *)launch->kernel)->blocks_communicate || grid->runs < RUNS_LEAST ||
-        grid->runs > RUNS_MOST || launch->threads < 2)
+    if (launch->cooperative || launch->racecheck || launch->pace ||
+        launch->kernel->blocks_communicate || grid->runs < RUNS_LEAST || grid->runs > RUNS_MOST ||
+        launch->threads < 2)
         return 1;
     return launch->threads < THREADS_MAX ? launch->threads : THREADS_MAX;
 }
@@ -300,8 +325,11 @@ static void init_grid(struct grid *grid, const struct ptx_launch *launch) {
         grid->clusters[i] = launch->grid[i] / (size[0] ? size[i] : 1);
         grid->count *= grid->clusters[i];
     }
-    bool samples = launch->sample && launch->sample < grid->count && !launch->cooperative;
-    grid->runs = samples ? launch->sample : grid->count;
+    const bool by_rows = launch->kernel->blocks_communicate && grid->clusters[0] <= ROW_MOST;
+    grid->row = by_rows ? grid->clusters[0] : 1;
+    const uint64_t sample = (launch->sample + grid->row - 1) / grid->row * grid->row;
+    bool samples = launch->sample && sample < grid->count && !launch->cooperative;
+    grid->runs = samples ? sample : grid->count;
     atomic_store(&grid->end, grid->runs);
 }
 
@@ -310,19 +338,15 @@ int grid_run(const struct ptx_launch *launch, struct ptx_counts *counts, struct 
     init_grid(&grid, launch);
     int threads = thread_count_for(&grid);
     struct grid_worker *grid_workers = xcalloc((size_t)threads, sizeof *grid_workers);
-    if (threads > 1)
-        grid.critical_paths = xcalloc((size_t)grid.runs, sizeof *grid.critical_paths);
     threads = run_workers(&grid, grid_workers, threads);
     uint64_t end = atomic_load(&grid.end);
     for (int i = 0; i < threads; i++) {
         add_counts(counts, &grid_workers[i].counts);
+        sectors_release(&grid_workers[i].sectors);
         if (end < grid.runs && grid_workers[i].fault.kind != PTX_FAULT_NONE &&
             grid_workers[i].failed == end)
             *fault = grid_workers[i].fault;
     }
-    for (uint64_t run = 0; grid.critical_paths && run < end; run++)
-        counts->critical_path_cycles += grid.critical_paths[run];
-    free(grid.critical_paths);
     free(grid_workers);
     return end < grid.runs ? -1 : 0;
 }

@@ -1,7 +1,6 @@
 /* Cost of memory requests: wavefronts of shared memory, sectors of global memory. */
 #include "ptx/instrument.h"
-
-enum { SECTOR_BYTES = 32 };
+#include "ptx/sectors.h"
 
 /* The minimum number of wavefronts: one per group of lanes that is served together (see
    count_wavefronts). */

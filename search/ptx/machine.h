@@ -12,6 +12,7 @@
 #define EVOTILE_PTX_MACHINE_H
 
 #include "ptx/program.h"
+#include "ptx/sectors.h"
 
 enum group_state {
     GROUP_READY,
@@ -55,11 +56,17 @@ struct st_async {
 
 /* The critical path time of a warp, in cycles since its block began (critical_path.h). */
 enum { CRITICAL_PATH_GROUPS = 16, CRITICAL_PATH_BARRIERS = 64 };
+/* Bytes of the smallest register, a predicate. */
+enum { REGISTER_LEAST = 64 };
 struct critical_path {
-    double now;        /* includes the first `counted` instructions */
-    uint64_t counted;  /* of the warp's ticks */
-    bool loaded;       /* the latency of loads since the last wait or branch is included */
-    double operations; /* of the tensor core, issued since the last commit */
+    double now;       /* includes the first `counted` instructions */
+    uint64_t counted; /* of the warp's ticks */
+    double started;   /* when the straight-line code started: after a branch, a barrier or a wait */
+    double start;     /* of the current instruction: when its operands were there */
+    double latency;   /* of its results */
+    double *ready;    /* when each register's value is there, by place / REGISTER_LEAST */
+    double operations;                   /* of the tensor core, issued since the last commit */
+    double copied;                       /* bytes of cp.async since the last commit */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };
@@ -151,6 +158,12 @@ struct block {
     int remote_first, remote_count; /* first: the oldest pending one */
     bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
     bool polled;         /* a warp read a value that others change: they run next */
+    /* With a latency model: the sectors that the block has touched, and those that blocks before it
+       in the launch have. */
+    struct sector_set sectors, *launch_sectors;
+    /* When its first load of global memory started, and its last one ended, in cycles
+       (critical_path.h); the first is negative before it. */
+    double first_load, last_load;
     struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
     int mbarrier_time_count;
 };

@@ -96,7 +96,8 @@ int decode_instruction(struct decoder *decoder) {
     for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++)
         if (slice_is(decoder->parts[0], opcodes[i].name))
             opcode = &opcodes[i];
-    decoder->widening_count = 0;
+    decoder->widening_count = decoder->destination_count = 0;
+    decoder->moves = slice_is(decoder->parts[0], "mov");
     struct instruction instruction = new_instruction(opcode->execute);
     opcode->decode(decoder, &instruction);
     if (decoder->error->kind)

@@ -250,8 +250,10 @@ struct instruction {
     execute_function execute;
     lanes_function lanes; /* lane operation of arithmetic, comparisons and frequent conversions */
     const uint32_t *operands; /* places: results, then sources */
-    int32_t guard;            /* place of the predicate, or -1 */
-    int32_t location;         /* index in the module's locations, or -1 */
+    uint16_t operand_count;
+    uint16_t result_count; /* of the operands, from the first: registers that are written */
+    int32_t guard;         /* place of the predicate, or -1 */
+    int32_t location;      /* index in the module's locations, or -1 */
     bool guard_negated;
     bool saturate, flush; /* applied to the results */
     uint8_t float_mode;
@@ -259,6 +261,7 @@ struct instruction {
     uint8_t width;            /* bytes per lane of the result */
     uint8_t type;             /* enum type */
     bool is_special_function; /* for ptx_counts */
+    bool is_move;             /* of a mov: compilers mostly need none, but use another register */
     union {
         struct access access;
         struct barrier_form barrier;
@@ -402,8 +405,6 @@ struct kernel {
     uint32_t dynamic_smem_alignment;
     uint32_t
         reserved_smem_bytes; /* reserved by cooperative groups after the declared shared memory */
-    bool blocks_communicate; /* blocks communicate (atomics outside shared memory, printf): they
-                      cannot run in parallel */
 };
 
 struct ptx_module {

@@ -99,6 +99,7 @@ struct ptx_kernel {
     unsigned required_block[3]; /* .reqntid, zeros if not given */
     unsigned cluster[3];        /* .reqnctapercluster, zeros if not given */
     int instruction_count;      /* after decoding */
+    bool blocks_communicate;    /* by atomics outside shared memory, or it prints */
     const char *error; /* why an instruction of it cannot run (an unknown opcode), or NULL */
 };
 
@@ -151,23 +152,31 @@ struct ptx_counts {
     uint64_t
         remote_bytes; /* of these, plus asynchronous accesses, to other blocks of the cluster */
     uint64_t local_bytes;
-    uint64_t async_bytes;       /* cp.async, global to shared; not included in the counts above */
+    uint64_t async_bytes; /* cp.async, global to shared; not included in the counts above */
+    /* With a latency model: 32-byte sectors of global memory that all of these moved, whatever
+       share of them was used; and those that a block's share of L1 did not serve. */
+    uint64_t sectors, l2_sectors;
     uint64_t barriers;          /* waits of a warp at a block barrier */
     uint64_t special_functions; /* warp instructions ex2, rcp, sin ... */
     uint64_t blocks;            /* blocks that ran; ptx_launch.sample may limit them */
     /* With a latency model: the critical path of a block that has an SM to itself, from its first
        to its last instruction; the sum over the blocks that ran, and the longest. */
     double critical_path_cycles, longest_critical_path_cycles;
+    /* Of the critical paths: from a block's first load of global memory to the end of its last. */
+    double loading_cycles;
 };
 
 /* Latencies in cycles, from which the critical path is computed (critical_path.h). */
 struct ptx_latencies {
     double issue;             /* of a warp, between two instructions */
     double special_function;  /* the same after ex2, rcp, sin ... */
-    double shared, global;    /* load latency */
+    double arithmetic;        /* of other instructions: until their results can be used */
+    double shared;            /* load latency, of shuffles too */
+    double l1, l2, global;    /* load latency where L1, L2 or DRAM has the bytes */
     double remote;            /* load latency of another block's shared memory */
     double copy;              /* latency of an asynchronous copy's first byte */
     double copy_bytes;        /* bytes per cycle after the first */
+    double bulk;              /* of a warp, to issue a bulk copy */
     double matrix_operations; /* per cycle and warp */
     double matrix;            /* from the end of a product to its consumer */
     double barrier;           /* from the last arrival to the release of the waiters */
@@ -190,15 +199,19 @@ struct ptx_launch {
     FILE *print;      /* output of printf; NULL: discarded */
     struct ptx_racecheck *racecheck; /* checks the launch (racecheck.h); NULL: none */
     /* Host threads that run blocks in parallel, if the blocks do not communicate (no atomics
-       outside shared memory, no printf) and racecheck is off; 0, 1: sequential. Counts are the
+       outside shared memory, no printf) and neither racecheck nor a latency model is on; 0, 1:
+       sequential. Counts are the
        same, except after a fault, when the reported fault may differ too. step_limit and deadline_s
        apply to each thread. */
     int threads;
-    uint64_t sample; /* runs at most this many clusters, one in each of as many equal parts of the
-                        grid; 0: all. Ignored by cooperative launches */
-    double sample_position; /* of a sampled cluster in its part: 0: the first, 0.5: the middle one;
-                               below 1 */
-    const struct ptx_latencies *pace; /* NULL: no critical path is computed */
+    /* Runs about this many clusters, one in each of as many equal parts of the grid; 0: all. Of a
+       kernel whose blocks communicate, whole rows of the grid along x, unless they are long: one
+       block may add up what the others of a row have left. Ignored by cooperative launches. */
+    uint64_t sample;
+    double sample_position; /* of a sampled cluster or row in its part: 0: the first, 0.5: near the
+                               middle; below 1 */
+    const struct ptx_latencies *pace; /* NULL: neither critical path nor sectors are computed */
+    uint64_t l1_bytes;                /* a block's share of L1; with `pace` */
     bool serial_wgmma; /* the machine code waits for each wgmma immediately: affects the critical
                           path, and is a cost for racecheck */
 };

@@ -192,6 +192,7 @@ void warp_wake(struct warp *warp, bool every) {
 
 enum action warp_run(struct warp *warp, uint32_t budget) {
     const struct instruction *code = warp->kernel->code;
+    const bool follows = critical_path_pace(warp) != NULL;
     uint64_t start = warp->tick;
     enum action action = ACTION_WAIT;
     while (warp->tick - start < budget) {
@@ -209,7 +210,11 @@ enum action warp_run(struct warp *warp, uint32_t budget) {
             uint32_t predicate = *(uint32_t *)(warp->registers + instruction->guard);
             mask &= instruction->guard_negated ? ~predicate : predicate;
         }
+        if (follows)
+            critical_path_start(warp, instruction);
         action = mask ? instruction->execute(warp, instruction, mask) : ACTION_NEXT;
+        if (follows)
+            critical_path_finish(warp, instruction);
         if (action == ACTION_NEXT || action == ACTION_YIELD) {
             warp->pc++;
             if (warp->pc >= warp->stop_pc)

@@ -154,6 +154,20 @@ static int by_prediction(const void *left, const void *right) {
     return a->predicted_us < b->predicted_us ? -1 : a->predicted_us > b->predicted_us;
 }
 
+/* Fisher's transformation, with the standard error of Bonett and Wright ("Sample size requirements
+   for estimating Pearson, Kendall and Spearman correlations", 2000). An estimate of 1 has no width
+   by it. */
+static void find_rank_interval(struct agreement *figures) {
+    static const double normal_quantile = 2.5758; /* 99 % */
+    const double rank = figures->rank_correlation;
+    figures->rank_low = figures->rank_high = NAN;
+    if (figures->count < 4 || isnan(rank))
+        return;
+    double width = normal_quantile * sqrt((1 + rank * rank / 2) / (figures->count - 3));
+    figures->rank_low = fabs(rank) < 1 ? tanh(atanh(rank) - width) : rank;
+    figures->rank_high = fabs(rank) < 1 ? tanh(atanh(rank) + width) : rank;
+}
+
 struct agreement agreement_compute(struct prediction_pair *pairs, int count) {
     struct agreement figures = {.count = count, .fastest_us = INFINITY};
     double *measured = xcalloc((size_t)count, sizeof *measured);
@@ -172,6 +186,7 @@ struct agreement agreement_compute(struct prediction_pair *pairs, int count) {
     }
     figures.rank_correlation =
         count > 1 ? statistics_rank_correlation(measured, predicted, count) : NAN;
+    find_rank_interval(&figures);
     figures.off_percent = 100 * (exp(sqrt(log_error_square)) - 1);
     figures.best_hundredth = chosen_us / figures.fastest_us;
     free(measured);
@@ -186,6 +201,8 @@ const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
     {.name = "fastest_us", .heading = "measured\nus from", .right = true},
     {.name = "slowest_us", .heading = "to", .right = true},
     {.name = "rank_correlation", .heading = "rank\ncorrelation", .right = true},
+    {.name = "rank_low", .heading = "99 %\nlow", .right = true},
+    {.name = "rank_high", .heading = "high", .right = true},
     {.name = "off_percent", .heading = "off by\n%", .right = true},
     {.name = "best_hundredth",
      .heading = "fastest of the 1 %\npredicted best, to all",
@@ -193,7 +210,8 @@ const struct table_column agreement_columns[AGREEMENT_COLUMNS] = {
 };
 
 void agreement_add_cells(struct table *table, const struct agreement *agreement) {
-    table_add(table, "%d %.2f %.2f %.3f %.0f %.3f", agreement->count, agreement->fastest_us,
-              agreement->slowest_us, agreement->rank_correlation, agreement->off_percent,
+    table_add(table, "%d %.2f %.2f %.3f %.3f %.3f %.0f %.3f", agreement->count,
+              agreement->fastest_us, agreement->slowest_us, agreement->rank_correlation,
+              agreement->rank_low, agreement->rank_high, agreement->off_percent,
               agreement->best_hundredth);
 }

@@ -56,6 +56,7 @@ struct agreement {
     int count;
     double fastest_us, slowest_us; /* measured */
     double rank_correlation;       /* Spearman's; NaN for a single pair */
+    double rank_low, rank_high;    /* its 99 % interval; NaN for fewer than four pairs */
     double off_percent;            /* root mean square error of the log ratios, as percent */
     double
         best_hundredth; /* measured: fastest of the 1 % predicted best, over the fastest of all */
@@ -65,7 +66,7 @@ struct agreement {
 struct agreement agreement_compute(struct prediction_pair *pairs, int count);
 
 /* "run", "goal", then one column per figure. A table of a single run leaves out the first. */
-enum { AGREEMENT_COLUMNS = 8 };
+enum { AGREEMENT_COLUMNS = 10 };
 extern const struct table_column agreement_columns[AGREEMENT_COLUMNS];
 /* Adds the cells after run and goal. */
 void agreement_add_cells(struct table *table, const struct agreement *agreement);

@@ -25,6 +25,15 @@ jq -n "$slow > $fitted + 5"
 "$EVOTILE" run c.json --predict 14 --out run 2>&1 | grep -oE '[0-9]+ genomes traced'
 "$EVOTILE" summary run --json | jq -c '[.operators[] | select(.trials > 0) | .operator] | sort'
 
+# model check compares without fitting anything, a run of predictions with itself; --out writes a line a trial.
+cp -r devices before
+"$EVOTILE" model check run --trials 0 --json --out trials.jsonl 2>/dev/null |
+    jq -c '.device, (.rows[] | .trials, .rank_correlation, .rank_low, .rank_high, .off_percent)'
+cmp devices/fitted/l4.json before/fitted/l4.json && echo "nothing was fitted"
+jq -s -c 'length, (.[0] | keys), ([.[] | (.measured_us - .predicted_us) / .measured_us | fabs] | max < 0.001),
+    ([.[] | .cases[0].launches[0] | .sectors >= .l2_sectors and .critical_path_cycles > .loading_cycles and .blocks > 0] | all)' trials.jsonl
+"$EVOTILE" model check recorded:measured.json --config c.json --trials 12 2>/dev/null | sed -n 1p
+
 # A strategy without a model tries the four that are predicted to be fastest. What was predicted stays with the run:
 # resumed, it is not traced again, and its replay is consistent.
 sed 's/"budget"/"search": { "strategy": "evolve" }, "budget"/' c.json >evolve.json
@@ -41,6 +50,8 @@ jq -c '.predicted_us | length, (map(select(. == null)) | length)' some.json rows
 
 tell model fit run
 tell model guess run
+tell model check
+tell model check run --out nowhere/trials.jsonl | sed 's/No such.*//'
 tell model fit nowhere
 tell model predict recorded:measured.json --config c.json
 tell model predict run --out some.json

@@ -39,6 +39,11 @@ static const char source[] = "__device__ unsigned long long mark = 0x11223344556
                              "    for (int i = 0; i < n; i++) y = y * by + 1;\n"
                              "    x[threadIdx.x] = y;\n"
                              "}\n"
+                             "extern \"C\" __global__ void lengths(int *x) {\n"
+                             "    int y = threadIdx.x, length = x[blockIdx.x];\n"
+                             "    for (int i = 0; i < length; i++) y = y * y + 1;\n"
+                             "    if (y == 0x7fffffff) x[blockIdx.x] = y;\n"
+                             "}\n"
                              "extern \"C\" __global__ void wrong(float *x, int how) {\n"
                              "    if (how == 0) x[-1] = 0;\n"
                              "    if (how == 1) *(volatile float *)(x + 1000000);\n"
@@ -271,7 +276,7 @@ static void test_times_of_what_has_not_run(void **unused) {
         launch.arguments[2] = argument(&turns, 4);
         launch.grid[0] = 600;
         double guessed_us = predicted_of(&fixture, &launch, 0);
-        assert_true(emulated_instructions(fixture.device) < (uint64_t)turns * 600);
+        assert_true(emulated_instructions(fixture.device) < (uint64_t)turns * 600 * 4);
         struct device_sequence sequence = {.count = 1, .launches[0] = launch};
         char reason[REASON_SIZE];
         assert_int_equal(fixture.device->backend->run(fixture.device, &sequence, 60, reason),
@@ -280,6 +285,36 @@ static void test_times_of_what_has_not_run(void **unused) {
         assert_true(fabs(guessed_us - us) < 1e-9 * us);
         assert_true(us > 10 * few_us);
         few_us = us;
+    }
+    tear_down(&fixture);
+}
+
+/* How long a block takes may be written in an input: what is there when the call is predicted
+   counts, not what an earlier call of the same arguments found. */
+static void test_times_rest_on_inputs(void **unused) {
+    (void)unused;
+    struct fixture fixture;
+    struct error error = {0};
+    char reason[REASON_SIZE];
+    set_up(&fixture);
+    const struct device_backend *backend = fixture.device->backend;
+    struct device_launch launch = scale_launch(&fixture, 1, 600);
+    launch.kernel = "lengths";
+    launch.argument_count = 1;
+    double last_us = 0;
+    for (int turns = 10; turns <= 10000; turns *= 10) {
+        int32_t lengths[N];
+        for (int i = 0; i < N; i++)
+            lengths[i] = turns;
+        assert_int_equal(backend->write(fixture.device, fixture.x, lengths, sizeof lengths, &error),
+                         0);
+        const double us = predicted_of(&fixture, &launch, 0);
+        assert_true(us > 1.2 * last_us);
+        last_us = us;
+        struct device_sequence sequence = {.count = 1, .launches[0] = launch};
+        launch.grid[0] = 4;
+        assert_int_equal(backend->run(fixture.device, &sequence, 60, reason), VERDICT_OK);
+        launch.grid[0] = 600;
     }
     tear_down(&fixture);
 }
@@ -358,7 +393,8 @@ static void test_predictions_are_sensible(void **unused) {
                                     .matrix_operations = 4e9,
                                     .shared_wavefronts = 2e6,
                                     .barriers = 1e4,
-                                    .async_bytes = 1e7,
+                                    .sectors = 3e5,
+                                    .l2_sectors = 3e5,
                                     .dram_bytes = 1e6,
                                     .critical_path_cycles = 60000,
                                     .longest_critical_path_cycles = 60000};
@@ -383,7 +419,8 @@ static void test_predictions_are_sensible(void **unused) {
     other.longest_critical_path_cycles *= 2; /* in a single wave, the longest block decides */
     assert_true(launch_us(&l4, &other) > 1.02 * even_us);
     other = base;
-    other.async_bytes *= 10; /* bytes through L2 */
+    other.sectors *= 10; /* through L1 and L2 */
+    other.l2_sectors *= 10;
     assert_true(launch_us(&l4, &other) > time_us);
     other = base;
     other.shared_wavefronts *= 8;
@@ -430,7 +467,7 @@ static void test_a_fit_predicts_what_it_has_not_seen(void **unused) {
                                       .matrix_operations = 1e9 * draws[2],
                                       .special_functions = 1e5 * draws[3],
                                       .shared_wavefronts = 1e5 * draws[4],
-                                      .load_bytes = 1e6 * draws[5],
+                                      .sectors = 3e4 * draws[5],
                                       .critical_path_cycles = 3e3 * draws[6],
                                       .longest_critical_path_cycles = 3e3 * draws[6]};
         samples[s].call = &calls[s];
@@ -486,6 +523,7 @@ int main(void) {
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_times),
         cmocka_unit_test(test_times_of_what_has_not_run),
+        cmocka_unit_test(test_times_rest_on_inputs),
         cmocka_unit_test(test_times_of_what_faults),
         cmocka_unit_test(test_times_of_what_waits),
         cmocka_unit_test(test_occupancy),

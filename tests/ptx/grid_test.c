@@ -151,12 +151,59 @@ static void cooperative_blocks_are_co_resident(void **state) {
     harness_close(&harness);
 }
 
+/* Of blocks that communicate, a sample has whole rows of the grid, in which the last one adds up
+   what the others have left; of others, single blocks of different columns. */
+static void sampled_rows_are_whole(void **unused) {
+    (void)unused;
+    enum { COLUMNS = 8, ROWS = 40 };
+    static const char source[] =
+        "extern \"C\" __global__ void last(unsigned *counts, unsigned *runs) {\n"
+        "    if (atomicAdd(&counts[blockIdx.y], 1) == gridDim.x - 1) runs[blockIdx.y] = 1;\n"
+        "}\n"
+        "extern \"C\" __global__ void apart(unsigned *columns, unsigned *) {\n"
+        "    columns[blockIdx.x] = 1;\n"
+        "}\n";
+    struct harness harness;
+    unsigned *counts, *runs, rows = 0, columns = 0;
+    harness_open_cuda(&harness, source, "sm_80");
+    uint64_t first = harness_buffer(&harness, "counts", ROWS * sizeof *counts, &counts);
+    uint64_t second = harness_buffer(&harness, "runs", ROWS * sizeof *runs, &runs);
+    memset(counts, 0, ROWS * sizeof *counts);
+    memset(runs, 0, ROWS * sizeof *runs);
+    harness_argument(&harness, &first, sizeof first);
+    harness_argument(&harness, &second, sizeof second);
+    harness.launch.sample = 20;
+    harness.launch.sample_position = 0.5;
+    for (int apart = 0; apart < 2; apart++) {
+        struct ptx_launch launch = harness.launch;
+        launch.kernel = ptx_module_kernel(harness.module, apart ? "apart" : "last");
+        launch.arguments = harness.arguments;
+        launch.grid[0] = COLUMNS, launch.grid[1] = ROWS, launch.grid[2] = 1;
+        launch.block[0] = launch.block[1] = launch.block[2] = 1;
+        if (ptx_launch(&launch, &harness.counts, &harness.fault) < 0)
+            fail_msg("%s", harness.fault.text);
+        assert_int_equal(harness.counts.blocks, apart ? 20 : 24); /* three rows */
+        for (int i = 0; i < ROWS && !apart; i++) {
+            assert_true(counts[i] == 0 || counts[i] == COLUMNS);
+            rows += runs[i];
+        }
+        if (!apart)
+            memset(counts, 0, ROWS * sizeof *counts);
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        columns += counts[i];
+    assert_int_equal(rows, 3);
+    assert_true(columns > COLUMNS / 2);
+    harness_close(&harness);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_threads_match_one),
         cmocka_unit_test(the_first_fault_is_reported),
         cmocka_unit_test(dependent_blocks_run_in_order),
         cmocka_unit_test(cooperative_blocks_are_co_resident),
+        cmocka_unit_test(sampled_rows_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

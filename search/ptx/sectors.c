@@ -1,0 +1,85 @@
+#include "ptx/sectors.h"
+
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTORS_OF_LINE = LINE_BYTES / SECTOR_BYTES, CAPACITY_LEAST = 1024 };
+_Static_assert(SECTORS_OF_LINE == 4, "an entry has four bits for them");
+
+/* The lines that one warp instruction touches: a lane's bytes, at most 32, lie in one or two. */
+struct touched_lines {
+    uint64_t entries[64];
+    int count;
+};
+
+static uint64_t *find_entry(const struct sector_set *set, uint64_t line) {
+    size_t at = (size_t)(line * 0x9e3779b97f4a7c15ull >> 20) & (set->capacity - 1);
+    while (set->entries[at] != 0 && set->entries[at] >> SECTORS_OF_LINE != line)
+        at = (at + 1) & (set->capacity - 1);
+    return &set->entries[at];
+}
+
+/* Keeps the table at most half full. */
+static void make_room(struct sector_set *set) {
+    struct sector_set grown = *set;
+    if (2 * (set->lines + 1) <= set->capacity)
+        return;
+    grown.capacity = set->capacity > 0 ? 2 * set->capacity : CAPACITY_LEAST;
+    grown.entries = xcalloc(grown.capacity, sizeof *grown.entries);
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->entries[i] != 0)
+            *find_entry(&grown, set->entries[i] >> SECTORS_OF_LINE) = set->entries[i];
+    free(set->entries);
+    *set = grown;
+}
+
+/* Lanes mostly follow one another, so the line is one of the last. */
+static void touch(struct touched_lines *touched, uint64_t sector) {
+    const uint64_t line = sector / SECTORS_OF_LINE, bit = 1u << sector % SECTORS_OF_LINE;
+    for (int i = touched->count - 1; i >= 0; i--)
+        if (touched->entries[i] >> SECTORS_OF_LINE == line) {
+            touched->entries[i] |= bit;
+            return;
+        }
+    touched->entries[touched->count++] = line << SECTORS_OF_LINE | bit;
+}
+
+void sectors_access(struct sector_set *set, const uint64_t addresses[], uint32_t mask, int bytes,
+                    struct sector_access *access) {
+    struct touched_lines touched = {.count = 0};
+    *access = (struct sector_access){0};
+    for (int lane = 0; lane < 32; lane++) {
+        if (!(mask >> lane & 1))
+            continue;
+        touch(&touched, addresses[lane] / SECTOR_BYTES);
+        touch(&touched, (addresses[lane] + (uint64_t)bytes - 1) / SECTOR_BYTES);
+    }
+    for (int i = 0; i < touched.count; i++) {
+        const uint64_t line = touched.entries[i] >> SECTORS_OF_LINE;
+        const uint64_t bits = touched.entries[i] & ((1u << SECTORS_OF_LINE) - 1);
+        make_room(set);
+        uint64_t *entry = find_entry(set, line);
+        const uint64_t known = *entry & bits;
+        const int added = __builtin_popcountll(bits) - __builtin_popcountll(known);
+        set->lines += *entry == 0;
+        *entry = line << SECTORS_OF_LINE | (*entry & ((1u << SECTORS_OF_LINE) - 1)) | bits;
+        set->sectors += (uint64_t)added;
+        access->sectors += __builtin_popcountll(bits);
+        access->known += __builtin_popcountll(known);
+    }
+}
+
+void sectors_clear(struct sector_set *set) {
+    if (set->lines > 0)
+        memset(set->entries, 0, set->capacity * sizeof *set->entries);
+    set->lines = 0;
+    set->sectors = 0;
+}
+
+void sectors_release(struct sector_set *set) {
+    free(set->entries);
+    *set = (struct sector_set){0};
+}

@@ -1,0 +1,39 @@
+/*
+ * sectors: which sectors of 32 bytes of global memory a block has touched, by lines of 128 bytes.
+ * An access moves whole sectors, whatever share of them its lanes use; a sector that the block
+ * touched before may still be in L1. For predictions; a launch without latencies has no such set.
+ *
+ *     struct sector_set set = {0};
+ *     struct sector_access access;
+ *     sectors_access(&set, addresses, mask, 16, &access);  // access.sectors, access.known
+ *     sectors_clear(&set);                                 // the next block begins
+ *     sectors_release(&set);
+ */
+#ifndef EVOTILE_PTX_SECTORS_H
+#define EVOTILE_PTX_SECTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SECTOR_BYTES = 32, LINE_BYTES = 128 };
+
+/* A hash table with linear probing. An entry is a line's number, times 16, plus a bit for each of
+   its sectors; 0: free. */
+struct sector_set {
+    uint64_t *entries;
+    size_t capacity, lines;
+    uint64_t sectors; /* in the set */
+};
+
+struct sector_access {
+    int sectors; /* that the access moves */
+    int known;   /* of these: touched before */
+};
+
+/* Adds what the lanes of `mask` access: `bytes` bytes from each address. */
+void sectors_access(struct sector_set *set, const uint64_t addresses[], uint32_t mask, int bytes,
+                    struct sector_access *access);
+void sectors_clear(struct sector_set *set);
+void sectors_release(struct sector_set *set);
+
+#endif
