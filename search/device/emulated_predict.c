@@ -37,8 +37,8 @@ static double given_or(double given, double usual) {
    by the multiprocessor (arXiv 2606.22588); remote shared memory from Luo et al. ("Dissecting the
    NVIDIA Hopper Architecture", 2024: 180 cycles plus the time of a local load). The cluster barrier
    is an estimate with little influence (search/strategy/README.md). A bulk copy's is what random
-   genomes of attention_decode on an H200 ask for that copy rows of 128 bytes one by one: a warp
-   took some 70 cycles for each of them, chain included. */
+   genomes of a kernel on an H200 ask for that copy rows of 128 bytes one by one: a warp took some
+   70 cycles for each of them, chain included (docs/measurements/emulator.md). */
 struct ptx_latencies emulated_latencies(const struct device_info *info) {
     double operations = info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
     return (struct ptx_latencies){.issue = 1,

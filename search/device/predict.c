@@ -15,8 +15,8 @@ static const double sector_bytes = 32;
    estimate; the parameter l1 scales the first. */
 static const double port_bytes = 64;
 
-/* The default values are near those that fit 500 trials of an H200: softmax_rows, layer_norm, two
-   decodes, reduce_sum and attention (docs/measurements/emulator.md). */
+/* The default values are near those that fit 500 trials of six kernels on an H200
+   (docs/measurements/emulator.md). */
 const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS] = {
     [PREDICTION_START_US] = {"start_us", "overhead of a launch in us, in addition to launch_us",
                              0.5, 0.05, 10},
