@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum {
-    FIRST_MILESTONE = 6, /* trials before the first model */
+    FIRST_MILESTONE = 4, /* trials before the first model */
     FIRST_MILESTONE_SOURCES = 2,
     SOURCE_CANDIDATES = 300, /* genomes of the sources that are candidates */
     SOURCE_FIRST = 2,        /* first asks of a search: the best genomes of each source, */

@@ -22,7 +22,7 @@ struct likelihood_prior {
 };
 
 /* Weakly informative: a length scale of about the whole domain, within a factor of four. */
-void likelihood_prior_init(struct likelihood_prior *prior);
+void likelihood_prior_init(struct likelihood_prior *prior, const struct features *features);
 
 /* Sets the parameters to the centres of their priors. */
 void likelihood_start(const struct features *features, const struct likelihood_prior *prior,
