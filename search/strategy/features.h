@@ -6,8 +6,8 @@
  *     the equality counts;
  *   - numbers in unequal ratios also give their logarithm: the effect of a size is often one of its
  *     ratio, and no length scale turns positions into logarithms;
- *   - numbers that are not all powers of two also give the exponent of two: hardware works in powers
- *     of two (warps, banks, sectors, vectors), so 96 and 160 may have more in common than either
+ *   - numbers that are not all powers of two also give the exponent of two: hardware works in
+ * powers of two (warps, banks, sectors, vectors), so 96 and 160 may have more in common than either
  *     has with 97 or 128, and no smooth function of the value expresses that;
  *   - two genes of numbers give the logarithm of their product: threads of a block, elements of a
  *     tile and work per thread are products, and a limit on one lies across both genes;

@@ -30,7 +30,7 @@ static const double jitter =
 struct likelihood_problem {
     const struct features *features;
     const struct likelihood_prior *prior;
-    float *points; /* [feature][count] */
+    float *points;                 /* [feature][count] */
     const double *values, *noises; /* variances */
     int count;
     double signal_variance;           /* the noises are relative to this */
@@ -160,20 +160,20 @@ static void likelihood_problem_init(struct likelihood_problem *problem,
                                     const struct genome *genomes, const double *values,
                                     const double *noises, int count, double signal_variance) {
     size_t square = (size_t)count * (size_t)count;
-    *problem = (struct likelihood_problem){.features = features,
-                                           .prior = prior,
-                                           .points =
-                                               xmalloc((size_t)features->count * (size_t)count * sizeof(float)),
-                                           .values = values,
-                                           .noises = noises,
-                                           .count = count,
-                                           .signal_variance = signal_variance,
-                                           .least_cost = INFINITY,
-                                           .fitted_signal = signal_variance,
-                                           .covariance = xmalloc(square * sizeof(double)),
-                                           .inverse = xmalloc(square * sizeof(double)),
-                                           .work = xmalloc(square * sizeof(double)),
-                                           .gradient_factor = xmalloc(square * sizeof(float))};
+    *problem = (struct likelihood_problem){
+        .features = features,
+        .prior = prior,
+        .points = xmalloc((size_t)features->count * (size_t)count * sizeof(float)),
+        .values = values,
+        .noises = noises,
+        .count = count,
+        .signal_variance = signal_variance,
+        .least_cost = INFINITY,
+        .fitted_signal = signal_variance,
+        .covariance = xmalloc(square * sizeof(double)),
+        .inverse = xmalloc(square * sizeof(double)),
+        .work = xmalloc(square * sizeof(double)),
+        .gradient_factor = xmalloc(square * sizeof(float))};
     for (int i = 0; i < count; i++)
         features_locate(features, &genomes[i], problem->points + i, count);
 }

@@ -30,7 +30,7 @@ struct surrogate {
         signal_variance; /* fitted noise relative to the signal variance; the signal variance */
 
     int row_count;
-    float *row_points; /* [feature][row] */
+    float *row_points;       /* [feature][row] */
     double *factor;          /* [row][row] */
     double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
     double alpha[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
@@ -39,7 +39,7 @@ struct surrogate {
     int projected_count; /* candidates whose projections include all rows */
     struct genome *candidates;
     float *candidate_points; /* [feature][candidate] */
-    float *projections;       /* [row][candidate] */
+    float *projections;      /* [row][candidate] */
     float *explained, *means, *variances;
 };
 
@@ -122,8 +122,8 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
     apply_parameters(surrogate);
 }
 
-/* Correlations of a point, whose coordinates are point[f * point_stride], with `count` others, whose
-   coordinates begin at others[f * stride]. */
+/* Correlations of a point, whose coordinates are point[f * point_stride], with `count` others,
+   whose coordinates begin at others[f * stride]. */
 static void correlate(const struct surrogate *surrogate, const float *point, int point_stride,
                       const float *others, int stride, int count, float *correlation) {
     float squared[BLOCK], gradient_factor[BLOCK];
@@ -163,8 +163,8 @@ static void project_row(struct surrogate *surrogate, int row, int first, int cou
     const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
     float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
     float *explained = surrogate->explained + first;
-    correlate(surrogate, surrogate->row_points + row, ROWS_MAX,
-              surrogate->candidate_points + first, CANDIDATES_MAX, count, to);
+    correlate(surrogate, surrogate->row_points + row, ROWS_MAX, surrogate->candidate_points + first,
+              CANDIDATES_MAX, count, to);
     subtract_rows(to, surrogate->projections + first, factor, row, count);
     float scale = (float)(1 / factor[row]);
     for (int i = 0; i < count; i++) {
