@@ -27,9 +27,9 @@ static inline float exp_minus(float x) {
 void covariance_matern(const float *restrict squared, int count, float *restrict correlation,
                        float *restrict gradient_factor) {
     for (int i = 0; i < count; i++) {
-        float s = sqrtf(3 * squared[i]);
+        float s = sqrtf(5 * squared[i]);
         float e = exp_minus(s);
-        correlation[i] = (1 + s) * e;
-        gradient_factor[i] = 3 * e;
+        correlation[i] = (1 + s + s * s * (1 / 3.0f)) * e;
+        gradient_factor[i] = (5 / 3.0f) * (1 + s) * e;
     }
 }

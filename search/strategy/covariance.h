@@ -1,5 +1,5 @@
 /*
- * covariance: the covariance function (kernel) of the surrogate, Matern 3/2 of the distance of two
+ * covariance: the covariance function (kernel) of the surrogate, Matern 5/2 of the distance of two
  * genomes; 1 for equal ones. Private to surrogate.c and likelihood.c. Written for the vectoriser:
  * plain loops over floats, our own exponential, no sums across lanes, so that every machine
  * computes the same bits.

@@ -98,20 +98,23 @@ static void add_gene(struct features *features, const struct gene *gene, int g) 
         add_numbers(features, g, numbers, gene->count);
 }
 
-/* Lists the genes with the most values that have logarithms. */
+/* Lists, in their order, the genes with the most values among those that have logarithms. */
 static int find_paired_genes(const struct space *space, int genes[PAIRED_GENES_MAX]) {
-    for (int least = VALUES_OF_ONE_FEATURE + 1; least <= DOMAIN_MAX; least++) {
-        int count = 0;
+    bool paired[GENES_MAX] = {0};
+    int count = 0;
+    for (int i = 0; i < PAIRED_GENES_MAX; i++) {
+        int most = -1;
         for (int g = 0; g < space->gene_count; g++)
-            if (has_logarithms(&space->genes[g]) && space->genes[g].count >= least) {
-                if (count < PAIRED_GENES_MAX)
-                    genes[count] = g;
-                count++;
-            }
-        if (count <= PAIRED_GENES_MAX)
-            return count;
+            if (!paired[g] && has_logarithms(&space->genes[g]) &&
+                (most < 0 || space->genes[g].count > space->genes[most].count))
+                most = g;
+        if (most >= 0)
+            paired[most] = true;
     }
-    return PAIRED_GENES_MAX;
+    for (int g = 0; g < space->gene_count; g++)
+        if (paired[g])
+            genes[count++] = g;
+    return count;
 }
 
 static void add_product(struct features *features, const struct space *space, int a, int b) {

@@ -1,6 +1,6 @@
 /*
  * surrogate: a Gaussian process over genomes. It predicts a value (a latency that the caller has
- * transformed and standardised) with a variance. The covariance function is Matern 3/2 with one
+ * transformed and standardised) with a variance. The covariance function is Matern 5/2 with one
  * length scale per feature (strategy/features.h). The noise of a value has two parts: a fitted
  * variance common to all values, for what the features cannot explain, and a known variance of the
  * value itself, so that uncertain values influence predictions little. Choosing the training set
