@@ -2,8 +2,8 @@
  * bayes_model: the model of the strategy `auto`: the Gaussian process of a search's results, the
  * mean that other tasks give it, and the candidates whose posterior it predicts.
  *
- * At a milestone, counted in told results, the hyperparameters are fitted, the candidate pool is
- * refilled and the model is rebuilt. Until the next milestone rows are only appended, which is
+ * At a milestone, counted in received results, the hyperparameters are fitted, the candidate pool
+ * is refilled and the model is rebuilt. Until the next milestone rows are only appended, which is
  * cheap. All of it is a function of the order of asks and tells, independent of when it is
  * computed, so that a resumed run computes only what it needs.
  *
@@ -55,7 +55,7 @@ void bayes_model_restart(struct bayes_model *model);
    previous one. The model is built only for the last milestone. */
 void bayes_model_process_milestones(struct bayes_model *model, const struct evolution *evolution);
 
-/* Adds all that was asked and told since, and predicts the candidates. Needs two results, or
+/* Adds all that was asked and received since, and predicts the candidates. Needs two results, or
    sources. Returns the incumbent of the expected improvement, in the units of the means. */
 double bayes_model_update(struct bayes_model *model, const struct evolution *evolution);
 

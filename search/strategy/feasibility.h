@@ -7,7 +7,7 @@
  *     feasibility_begin(&feasibility, evolution, milestone);
  *     feasibility_add(&feasibility, surrogate, entry);            // a result
  *     feasibility_extend(&feasibility, surrogate, evolution, rows, row_count, observed);
- *     gain *= feasibility_share(&feasibility, candidate);
+ *     double likelihood = feasibility_share(&feasibility, candidate);
  */
 #ifndef EVOTILE_STRATEGY_FEASIBILITY_H
 #define EVOTILE_STRATEGY_FEASIBILITY_H

@@ -1,24 +1,23 @@
 /*
  * features: genomes as points, for a model that needs distances. Each feature is one coordinate,
- * 0 to 1 over the space:
- *
- *   - an ordered gene gives its position in the domain; a label gene gives its index, of which only
- *     the equality counts;
- *   - numbers in unequal ratios also give their logarithm: the effect of a size is often one of its
- *     ratio, and no length scale turns positions into logarithms;
- *   - numbers that are not all powers of two also give the exponent of two: hardware works in
- * powers of two (warps, banks, sectors, vectors), so 96 and 160 may have more in common than either
- *     has with 97 or 128, and no smooth function of the value expresses that;
- *   - two genes of numbers give the logarithm of their product: threads of a block, elements of a
- *     tile and work per thread are products, and a limit on one lies across both genes;
- *   - a gene of real numbers also gives the number itself, whose steps may differ.
- *
+ * from 0 to 1 over the space.
+ * An ordered gene gives its position in the domain; a label gene its index, of which only the
+ * equality counts.
+ * Numbers in unequal ratios also give their logarithm: the effect of a size is often one of its
+ * ratio, and no length scale turns positions into logarithms.
+ * Numbers that are not all powers of two also give the exponent of two: hardware works in powers of
+ * two (warps, banks, sectors, vectors), so 96 and 160 may have more in common than either has with
+ * 97 or 128, and no smooth function of the value expresses that.
+ * Two genes of numbers give the logarithm of their product: the threads of a block and the elements
+ * of a tile are products, and a limit on one lies across both genes.
+ * A gene of real numbers also gives the number itself, whose steps may differ.
  * A gene of three values or fewer gives one feature: with two steps, one length scale cannot
  * separate a second feature from curvature.
  *
  *     struct features features;
+ *     float points[FEATURES_MAX];
  *     features_init(&features, space);
- *     features_locate(&features, &genome, points + i, count);      // points[f * count + i]
+ *     features_locate(&features, &genome, points, 1);
  *     features_release(&features);
  */
 #ifndef EVOTILE_STRATEGY_FEATURES_H

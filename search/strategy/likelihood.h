@@ -6,7 +6,7 @@
  *
  *     double parameters[FEATURES_MAX + 1];
  *     struct likelihood_prior prior;
- *     likelihood_prior_init(&prior);
+ *     likelihood_prior_init(&prior, features);
  *     likelihood_start(features, &prior, parameters);
  *     double signal_variance =
  *         likelihood_fit(features, &prior, genomes, values, noises, count, 1, parameters);
