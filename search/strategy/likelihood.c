@@ -41,7 +41,7 @@ struct likelihood_problem {
 
 void likelihood_prior_init(struct likelihood_prior *prior, const struct features *features) {
     for (int f = 0; f < FEATURES_MAX; f++)
-        prior->centres[f] = scale_prior.centre + 0.5 * log(features->count);
+        prior->centres[f] = scale_prior.centre + 0.5 * log(fmax(1, features->count));
     prior->deviation = scale_prior.deviation;
 }
 

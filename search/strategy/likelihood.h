@@ -21,7 +21,8 @@ struct likelihood_prior {
     double centres[FEATURES_MAX], deviation;
 };
 
-/* Weakly informative: a length scale of about the whole domain, within a factor of four. */
+/* Length scales within a factor of two; their centre grows with the root of the number of features.
+ */
 void likelihood_prior_init(struct likelihood_prior *prior, const struct features *features);
 
 /* Sets the parameters to the centres of their priors. */

@@ -120,6 +120,26 @@ static void features_stay_finite_and_few(void **state) {
     space_free(space);
 }
 
+/* No gene varies, so that there is no feature. */
+static void predicts_the_only_genome(void **state) {
+    (void)state;
+    static const int64_t one[] = {7};
+    struct space *space = space_new();
+    struct error error = {0};
+    space_add_integers(space, "ONE", "", one, 1, 0, NULL, &error);
+    assert_int_equal(space_seal(space, &error), 0);
+    const struct genome genomes[2] = {0};
+    const double values[2] = {1, 1}, exact[2] = {0};
+    struct surrogate *surrogate = surrogate_new(space);
+    surrogate_fit(surrogate, genomes, values, exact, 2);
+    assert_true(surrogate_add_row(surrogate, genomes, 0));
+    assert_true(surrogate_add_candidate(surrogate, genomes));
+    surrogate_condition(surrogate, values);
+    assert_float_equal(surrogate_means(surrogate)[0], 1, 0.1);
+    surrogate_free(surrogate);
+    space_free(space);
+}
+
 static void gradients_are_those_of_the_cost(void **state) {
     (void)state;
     struct space *space = tiles();
@@ -359,6 +379,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(features_are_positions_ratios_twos_and_products),
         cmocka_unit_test(features_stay_finite_and_few),
+        cmocka_unit_test(predicts_the_only_genome),
         cmocka_unit_test(gradients_are_those_of_the_cost),
         cmocka_unit_test(predicts_unobserved_genomes),
         cmocka_unit_test(growing_is_as_good_as_building),
