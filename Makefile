@@ -165,7 +165,7 @@ $(quiet)objcopy --rename-section .data=.rodata,alloc,load,readonly,data,contents
 endef
 
 # Their loops are the model's cost, and -O2 leaves most of them a number at a time.
-$(patsubst %,$(BUILD)/search/%.o,base/cholesky strategy/covariance strategy/likelihood strategy/surrogate): \
+$(patsubst %,$(BUILD)/search/%.o,base/cholesky strategy/covariance strategy/features strategy/likelihood strategy/surrogate): \
     private CFLAGS += -O3
 
 # Only what names the version is compiled again when it changes.

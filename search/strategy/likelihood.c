@@ -16,10 +16,13 @@ struct parameter_prior {
     double lower, upper, centre, deviation;
 };
 
-/* A length scale of about the whole domain, which is 1 long, within a factor of four; a noise that
-   is small beside the signal. */
-static const struct parameter_prior scale_prior = {-3, 2.5, 0.6, 1.414};
-static const struct parameter_prior noise_prior = {-12, -1, -6, 2.828};
+/* Length scales within a factor of two, shorter than the domain where there is one feature. Between
+   two random genomes the distances of all features add up, so the centre grows with the root of
+   their number: otherwise genomes of many genes would look unrelated (Hvarfner, Hellsten and Nardi,
+   "Vanilla Bayesian optimization performs great in high dimensions", 2024). A noise that is small
+   beside the signal. */
+static const struct parameter_prior scale_prior = {-3, 3, -0.2, 0.7};
+static const struct parameter_prior noise_prior = {-12, -1, -6, 1.5};
 
 static const double jitter =
     1e-6; /* keeps the covariance matrix positive definite despite rounding */
@@ -27,7 +30,7 @@ static const double jitter =
 struct likelihood_problem {
     const struct features *features;
     const struct likelihood_prior *prior;
-    const uint8_t *genes;          /* gene-major: genes[gene * count + i] */
+    float *points;                 /* [feature][count] */
     const double *values, *noises; /* variances */
     int count;
     double signal_variance;           /* the noises are relative to this */
@@ -36,9 +39,9 @@ struct likelihood_problem {
     float *gradient_factor;
 };
 
-void likelihood_prior_init(struct likelihood_prior *prior) {
+void likelihood_prior_init(struct likelihood_prior *prior, const struct features *features) {
     for (int f = 0; f < FEATURES_MAX; f++)
-        prior->centres[f] = scale_prior.centre;
+        prior->centres[f] = scale_prior.centre + 0.5 * log(fmax(1, features->count));
     prior->deviation = scale_prior.deviation;
 }
 
@@ -68,12 +71,9 @@ static void fill_covariance(const struct likelihood_problem *problem, const doub
         for (int j = 0; j < i; j++)
             squared[j] = 0;
         for (int f = 0; f < features->count; f++) {
-            const struct feature *feature = &features->rows[f];
-            const uint8_t *genes = problem->genes + feature->gene * count;
-            const float *from = feature->squared + genes[i] * feature->domain;
-            float weight = (float)exp(-2 * parameters[f]);
-            for (int j = 0; j < i; j++)
-                squared[j] += weight * from[genes[j]];
+            const float *coordinates = problem->points + f * count;
+            features_add_squared(&features->rows[f], coordinates, coordinates[i],
+                                 (float)exp(-2 * parameters[f]), i, squared);
         }
         covariance_matern(squared, i, correlation,
                           problem->gradient_factor + (size_t)i * (size_t)count);
@@ -91,7 +91,8 @@ static void add_gradient(const struct likelihood_problem *problem, const double 
     const struct features *features = problem->features;
     int count = problem->count;
     double noise = exp(parameters[features->count]);
-    float *row_weights = xmalloc((size_t)count * sizeof *row_weights);
+    float *row_weights = xmalloc(2 * (size_t)count * sizeof *row_weights);
+    float *squared = row_weights + count;
     for (int i = 0; i < count; i++) {
         const double *inverse = problem->inverse + (size_t)i * (size_t)count;
         const float *gradient_factor = problem->gradient_factor + (size_t)i * (size_t)count;
@@ -101,16 +102,17 @@ static void add_gradient(const struct likelihood_problem *problem, const double 
             row_weights[j] =
                 (float)(inverse[j] - alpha[i] * alpha[j] / signal_variance) * gradient_factor[j];
         for (int f = 0; f < features->count; f++) {
-            const struct feature *feature = &features->rows[f];
-            const uint8_t *genes = problem->genes + feature->gene * count;
-            const float *from = feature->squared + genes[i] * feature->domain;
+            const float *coordinates = problem->points + f * count;
             float sums[4] = {0};
             int j = 0;
+            for (int k = 0; k < i; k++)
+                squared[k] = 0;
+            features_add_squared(&features->rows[f], coordinates, coordinates[i], 1, i, squared);
             for (; j + 4 <= i; j += 4)
                 for (int lane = 0; lane < 4; lane++)
-                    sums[lane] += row_weights[j + lane] * from[genes[j + lane]];
+                    sums[lane] += row_weights[j + lane] * squared[j + lane];
             for (; j < i; j++)
-                sums[0] += row_weights[j] * from[genes[j]];
+                sums[0] += row_weights[j] * squared[j];
             gradient[f] += exp(-2 * parameters[f]) * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
         }
     }
@@ -158,27 +160,26 @@ static void likelihood_problem_init(struct likelihood_problem *problem,
                                     const struct genome *genomes, const double *values,
                                     const double *noises, int count, double signal_variance) {
     size_t square = (size_t)count * (size_t)count;
-    uint8_t *genes = xmalloc(GENES_MAX * (size_t)count);
-    *problem = (struct likelihood_problem){.features = features,
-                                           .prior = prior,
-                                           .genes = genes,
-                                           .values = values,
-                                           .noises = noises,
-                                           .count = count,
-                                           .signal_variance = signal_variance,
-                                           .least_cost = INFINITY,
-                                           .fitted_signal = signal_variance,
-                                           .covariance = xmalloc(square * sizeof(double)),
-                                           .inverse = xmalloc(square * sizeof(double)),
-                                           .work = xmalloc(square * sizeof(double)),
-                                           .gradient_factor = xmalloc(square * sizeof(float))};
-    for (int gene = 0; gene < GENES_MAX; gene++)
-        for (int i = 0; i < count; i++)
-            genes[gene * count + i] = genomes[i].value[gene];
+    *problem = (struct likelihood_problem){
+        .features = features,
+        .prior = prior,
+        .points = xmalloc((size_t)features->count * (size_t)count * sizeof(float)),
+        .values = values,
+        .noises = noises,
+        .count = count,
+        .signal_variance = signal_variance,
+        .least_cost = INFINITY,
+        .fitted_signal = signal_variance,
+        .covariance = xmalloc(square * sizeof(double)),
+        .inverse = xmalloc(square * sizeof(double)),
+        .work = xmalloc(square * sizeof(double)),
+        .gradient_factor = xmalloc(square * sizeof(float))};
+    for (int i = 0; i < count; i++)
+        features_locate(features, &genomes[i], problem->points + i, count);
 }
 
 static void likelihood_problem_release(struct likelihood_problem *problem) {
-    free((void *)problem->genes);
+    free(problem->points);
     free(problem->covariance);
     free(problem->inverse);
     free(problem->work);

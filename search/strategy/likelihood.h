@@ -6,7 +6,7 @@
  *
  *     double parameters[FEATURES_MAX + 1];
  *     struct likelihood_prior prior;
- *     likelihood_prior_init(&prior);
+ *     likelihood_prior_init(&prior, features);
  *     likelihood_start(features, &prior, parameters);
  *     double signal_variance =
  *         likelihood_fit(features, &prior, genomes, values, noises, count, 1, parameters);
@@ -21,8 +21,9 @@ struct likelihood_prior {
     double centres[FEATURES_MAX], deviation;
 };
 
-/* Weakly informative: a length scale of about the whole domain, within a factor of four. */
-void likelihood_prior_init(struct likelihood_prior *prior);
+/* Length scales within a factor of two; their centre grows with the root of the number of features.
+ */
+void likelihood_prior_init(struct likelihood_prior *prior, const struct features *features);
 
 /* Sets the parameters to the centres of their priors. */
 void likelihood_start(const struct features *features, const struct likelihood_prior *prior,

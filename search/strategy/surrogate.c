@@ -30,8 +30,7 @@ struct surrogate {
         signal_variance; /* fitted noise relative to the signal variance; the signal variance */
 
     int row_count;
-    uint8_t *row_genes; /* [gene][row] */
-    struct genome *rows;
+    float *row_points;       /* [feature][row] */
     double *factor;          /* [row][row] */
     double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
     double alpha[ROWS_MAX];  /* K^-1 values: the weight of each row's covariance in a mean */
@@ -40,8 +39,8 @@ struct surrogate {
     int candidate_count;
     int projected_count; /* candidates whose projections include all rows */
     struct genome *candidates;
-    uint8_t *candidate_genes; /* [gene][candidate] */
-    float *projections;       /* [row][candidate] */
+    float *candidate_points; /* [feature][candidate] */
+    float *projections;      /* [row][candidate] */
     float *explained, *means, *variances;
 };
 
@@ -55,12 +54,12 @@ struct surrogate *surrogate_new(const struct space *space) {
     struct surrogate *surrogate = xcalloc(1, sizeof *surrogate);
     surrogate->space = space;
     features_init(&surrogate->features, space);
-    likelihood_prior_init(&surrogate->prior);
-    surrogate->row_genes = xcalloc((size_t)GENES_MAX * ROWS_MAX, 1);
-    surrogate->rows = xcalloc(ROWS_MAX, sizeof *surrogate->rows);
+    likelihood_prior_init(&surrogate->prior, &surrogate->features);
+    size_t features = (size_t)surrogate->features.count;
+    surrogate->row_points = xcalloc(features * ROWS_MAX, sizeof(float));
     surrogate->factor = xcalloc((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
     surrogate->candidates = xcalloc(CANDIDATES_MAX, sizeof *surrogate->candidates);
-    surrogate->candidate_genes = xcalloc((size_t)GENES_MAX * CANDIDATES_MAX, 1);
+    surrogate->candidate_points = xcalloc(features * CANDIDATES_MAX, sizeof(float));
     surrogate->projections = xcalloc((size_t)ROWS_MAX * CANDIDATES_MAX, sizeof(float));
     surrogate->explained = xcalloc(CANDIDATES_MAX, sizeof(float));
     surrogate->means = xcalloc(CANDIDATES_MAX, sizeof(float));
@@ -73,11 +72,10 @@ void surrogate_free(struct surrogate *surrogate) {
     if (surrogate == NULL)
         return;
     features_release(&surrogate->features);
-    free(surrogate->row_genes);
-    free(surrogate->rows);
+    free(surrogate->row_points);
     free(surrogate->factor);
     free(surrogate->candidates);
-    free(surrogate->candidate_genes);
+    free(surrogate->candidate_points);
     free(surrogate->projections);
     free(surrogate->explained);
     free(surrogate->means);
@@ -108,7 +106,7 @@ void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate 
 }
 
 void surrogate_forget_scales(struct surrogate *surrogate) {
-    likelihood_prior_init(&surrogate->prior);
+    likelihood_prior_init(&surrogate->prior, &surrogate->features);
     surrogate_reset(surrogate);
 }
 
@@ -125,23 +123,19 @@ void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, co
     apply_parameters(surrogate);
 }
 
-/* Correlations of the genome with `count` others, whose genes begin at others[gene * stride]. */
-static void correlate(const struct surrogate *surrogate, const struct genome *genome,
-                      const uint8_t *others, int stride, int count, float *correlation) {
-    float squared[BLOCK], gradient_factor[BLOCK], weighted[DOMAIN_MAX];
+/* Correlations of a point, whose coordinates are point[f * point_stride], with `count` others,
+   whose coordinates begin at others[f * stride]. */
+static void correlate(const struct surrogate *surrogate, const float *point, int point_stride,
+                      const float *others, int stride, int count, float *correlation) {
+    float squared[BLOCK], gradient_factor[BLOCK];
     if (count > BLOCK)
         BUG("%d genomes to compare", count);
     for (int i = 0; i < count; i++)
         squared[i] = 0;
-    for (int f = 0; f < surrogate->features.count; f++) {
-        const struct feature *feature = &surrogate->features.rows[f];
-        const uint8_t *genes = others + (size_t)feature->gene * (size_t)stride;
-        int at = genome->value[feature->gene] * feature->domain;
-        for (int v = 0; v < feature->domain; v++)
-            weighted[v] = surrogate->weights[f] * feature->squared[at + v];
-        for (int i = 0; i < count; i++)
-            squared[i] += weighted[genes[i]];
-    }
+    for (int f = 0; f < surrogate->features.count; f++)
+        features_add_squared(&surrogate->features.rows[f], others + (size_t)f * (size_t)stride,
+                             point[(size_t)f * (size_t)point_stride], surrogate->weights[f], count,
+                             squared);
     covariance_matern(squared, count, correlation, gradient_factor);
 }
 
@@ -170,8 +164,8 @@ static void project_row(struct surrogate *surrogate, int row, int first, int cou
     const double *factor = surrogate->factor + (size_t)row * ROWS_MAX;
     float *to = surrogate->projections + (size_t)row * CANDIDATES_MAX + first;
     float *explained = surrogate->explained + first;
-    correlate(surrogate, &surrogate->rows[row], surrogate->candidate_genes + first, CANDIDATES_MAX,
-              count, to);
+    correlate(surrogate, surrogate->row_points + row, ROWS_MAX, surrogate->candidate_points + first,
+              CANDIDATES_MAX, count, to);
     subtract_rows(to, surrogate->projections + first, factor, row, count);
     float scale = (float)(1 / factor[row]);
     for (int i = 0; i < count; i++) {
@@ -203,7 +197,9 @@ bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome,
     if (row == ROWS_MAX)
         return false;
     _Static_assert((int)ROWS_MAX <= (int)BLOCK, "rows are compared as one block");
-    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, row, correlation);
+    features_locate(&surrogate->features, genome, surrogate->row_points + row, ROWS_MAX);
+    correlate(surrogate, surrogate->row_points + row, ROWS_MAX, surrogate->row_points, ROWS_MAX,
+              row, correlation);
     for (int i = 0; i < row; i++)
         factor[i] = correlation[i];
     surrogate->noises[row] = noise / surrogate->signal_variance;
@@ -211,9 +207,6 @@ bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome,
     /* Rounding can make this fail for a genome that differs from another in no feature. */
     if (cholesky_row(surrogate->factor, ROWS_MAX, row) < 0)
         factor[row] = sqrt(jitter);
-    surrogate->rows[row] = *genome;
-    for (int gene = 0; gene < GENES_MAX; gene++)
-        surrogate->row_genes[gene * ROWS_MAX + row] = genome->value[gene];
     surrogate->row_count++;
     for (int first = 0; first < surrogate->projected_count; first += BLOCK)
         project_row(surrogate, row, first, block_size(first, surrogate->projected_count));
@@ -225,8 +218,8 @@ bool surrogate_add_candidate(struct surrogate *surrogate, const struct genome *g
     if (index == CANDIDATES_MAX)
         return false;
     surrogate->candidates[index] = *genome;
-    for (int gene = 0; gene < GENES_MAX; gene++)
-        surrogate->candidate_genes[gene * CANDIDATES_MAX + index] = genome->value[gene];
+    features_locate(&surrogate->features, genome, surrogate->candidate_points + index,
+                    CANDIDATES_MAX);
     surrogate->candidate_count++;
     return true;
 }
@@ -297,9 +290,11 @@ double surrogate_denoise(const struct surrogate *surrogate, int row, double valu
 }
 
 double surrogate_predict(const struct surrogate *surrogate, const struct genome *genome) {
-    float correlation[ROWS_MAX];
+    float correlation[ROWS_MAX], point[FEATURES_MAX];
     double sum = 0;
-    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, correlation);
+    features_locate(&surrogate->features, genome, point, 1);
+    correlate(surrogate, point, 1, surrogate->row_points, ROWS_MAX, surrogate->row_count,
+              correlation);
     for (int row = 0; row < surrogate->row_count; row++)
         sum += surrogate->alpha[row] * correlation[row];
     return sum;
@@ -360,7 +355,9 @@ void surrogate_leave_one_out(const struct surrogate *surrogate, double *deviates
 void surrogate_correlations(struct surrogate *surrogate, const struct genome *genome, int first,
                             float *correlations) {
     int end = surrogate->candidate_count;
+    float point[FEATURES_MAX];
+    features_locate(&surrogate->features, genome, point, 1);
     for (int at = first; at < end; at += BLOCK)
-        correlate(surrogate, genome, surrogate->candidate_genes + at, CANDIDATES_MAX,
+        correlate(surrogate, point, 1, surrogate->candidate_points + at, CANDIDATES_MAX,
                   block_size(at, end), correlations + at - first);
 }

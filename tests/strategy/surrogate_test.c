@@ -50,30 +50,93 @@ static void draw(const struct space *space, struct random *random, struct genome
     }
 }
 
-static void features_tell_powers_of_two(void **state) {
+/* The coordinate that a feature gives to the genome with these values of X and Y. */
+static float coordinate(const struct features *features, int feature, int x, int y) {
+    const struct genome genome = {.value = {(uint8_t)x, (uint8_t)y}};
+    float points[FEATURES_MAX];
+    features_locate(features, &genome, points, 1);
+    return points[feature];
+}
+
+static void features_are_positions_ratios_twos_and_products(void **state) {
     (void)state;
+    enum { POSITION, LOGARITHM, TWOS, Y, Z, LABEL, PRODUCT, FEATURES };
     struct space *space = tiles();
     struct features features;
-    static const int genes[] = {0, 0, 1, 2, 3};
     features_init(&features, space);
-    assert_int_equal(features.count,
-                     5); /* X has two features; in Y the powers of two add nothing */
+    assert_int_equal(features.count, FEATURES); /* positions of powers of two are logarithms */
     for (int f = 0; f < features.count; f++) {
-        const struct feature *feature = &features.rows[f];
-        float most = 0;
-        assert_int_equal(feature->gene, genes[f]);
-        for (int a = 0; a < feature->domain; a++)
-            for (int b = 0; b < feature->domain; b++) {
-                float squared = feature->squared[a * feature->domain + b];
-                assert_true(squared == feature->squared[b * feature->domain + a]);
-                assert_true(a != b || squared == 0);
-                most = squared > most ? squared : most;
+        float least = INFINITY, most = -INFINITY;
+        for (int x = 0; x < 16; x++)
+            for (int y = 0; y < 5; y++) {
+                least = fminf(least, coordinate(&features, f, x, y));
+                most = fmaxf(most, coordinate(&features, f, x, y));
             }
-        assert_true(most == 1);
+        assert_true(features.rows[f].label == (f == LABEL));
+        assert_true(least == 0 && most == (f == Z || f == LABEL ? 0 : 1));
     }
-    assert_true(features.rows[1].squared[0 * 16 + 2] == 0); /* 16 and 48 */
-    assert_true(features.rows[1].squared[0 * 16 + 1] > 0);  /* 16 and 32 */
+    assert_float_equal(coordinate(&features, LOGARITHM, 1, 0), 0.25, 1e-6); /* 32 of 16 to 256 */
+    assert_float_equal(coordinate(&features, LOGARITHM, 7, 0), 0.75, 1e-6); /* 128 */
+    assert_float_equal(coordinate(&features, POSITION, 3, 0), 0.2, 1e-6);
+    assert_true(coordinate(&features, TWOS, 0, 0) == coordinate(&features, TWOS, 2, 0)); /* 48 */
+    assert_true(coordinate(&features, TWOS, 0, 0) < coordinate(&features, TWOS, 1, 0));
+    assert_float_equal(coordinate(&features, PRODUCT, 3, 0), coordinate(&features, PRODUCT, 0, 2),
+                       1e-6); /* 64 * 1 and 16 * 4 */
+    assert_true(coordinate(&features, PRODUCT, 2, 1) > coordinate(&features, PRODUCT, 0, 2));
     features_release(&features);
+    space_free(space);
+}
+
+/* Genes whose values have no logarithms, and more genes than are paired. */
+static void features_stay_finite_and_few(void **state) {
+    (void)state;
+    struct space *space = space_new();
+    struct error error = {0};
+    struct features features;
+    static const int64_t signed_values[] = {-2, 0, 3, 8, 9}, one[] = {7};
+    static const int64_t sizes[] = {1, 3, 5, 9, 10};
+    space_add_integers(space, "SIGNED", "", signed_values, 5, 0, NULL, &error);
+    space_add_integers(space, "ONE", "", one, 1, 0, NULL, &error);
+    for (int i = 0; i < 20; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "G%d", i);
+        space_add_integers(space, name, "", sizes, i % 2 == 0 ? 4 : 5, 0, NULL, &error);
+    }
+    if (space_seal(space, &error) < 0)
+        fail_msg("%s", error.text);
+    features_init(&features, space);
+    int products = 0;
+    for (int f = 0; f < features.count; f++)
+        for (int t = 0; t < features.rows[f].gene_count; t++) {
+            int gene = features.rows[f].genes[t];
+            products += t;
+            assert_true(features.rows[f].gene_count == 1 || space->genes[gene].count == 5);
+            for (int i = 0; i < space->genes[gene].count; i++)
+                assert_true(isfinite(features.rows[f].positions[t][i]));
+        }
+    assert_int_equal(products, PAIRED_GENES_MAX * (PAIRED_GENES_MAX - 1) / 2);
+    assert_true(features.count <= FEATURES_MAX);
+    features_release(&features);
+    space_free(space);
+}
+
+/* No gene varies, so that there is no feature. */
+static void predicts_the_only_genome(void **state) {
+    (void)state;
+    static const int64_t one[] = {7};
+    struct space *space = space_new();
+    struct error error = {0};
+    space_add_integers(space, "ONE", "", one, 1, 0, NULL, &error);
+    assert_int_equal(space_seal(space, &error), 0);
+    const struct genome genomes[2] = {0};
+    const double values[2] = {1, 1}, exact[2] = {0};
+    struct surrogate *surrogate = surrogate_new(space);
+    surrogate_fit(surrogate, genomes, values, exact, 2);
+    assert_true(surrogate_add_row(surrogate, genomes, 0));
+    assert_true(surrogate_add_candidate(surrogate, genomes));
+    surrogate_condition(surrogate, values);
+    assert_float_equal(surrogate_means(surrogate)[0], 1, 0.1);
+    surrogate_free(surrogate);
     space_free(space);
 }
 
@@ -88,7 +151,7 @@ static void gradients_are_those_of_the_cost(void **state) {
     random_seed(&random, 52, 0);
     features_init(&features, space);
     struct likelihood_prior prior;
-    likelihood_prior_init(&prior);
+    likelihood_prior_init(&prior, &features);
     draw(space, &random, genomes, values, COUNT);
     for (int i = 0; i < COUNT; i++)
         noises[i] = i % 3 == 0 ? 0 : 0.2 * random_uniform(&random);
@@ -393,7 +456,9 @@ static void broods_are_valid_and_without_twins(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(features_tell_powers_of_two),
+        cmocka_unit_test(features_are_positions_ratios_twos_and_products),
+        cmocka_unit_test(features_stay_finite_and_few),
+        cmocka_unit_test(predicts_the_only_genome),
         cmocka_unit_test(gradients_are_those_of_the_cost),
         cmocka_unit_test(predicts_unobserved_genomes),
         cmocka_unit_test(growing_is_as_good_as_building),
