@@ -6,8 +6,8 @@
  *     table_print(table, TABLE_TEXT, stdout);
  *     table_free(table);
  *     const struct gene_changes *changes = gene_effects_changes(effects, goal);
- *     for (int i = 0; i < changes->count; i++)
- *         print(&changes->rows[i].effect);
+ *     for (int i = 0; i < changes->count; i++)   // changes->rows[i].effect
+ *         ...;
  *     gene_effects_free(effects);
  *
  * `evotile ablate --claims` measures what is claimed here.

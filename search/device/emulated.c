@@ -339,9 +339,13 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
                  kernel->name, smem_bytes, device->info.smem_per_block_optin);
         return VERDICT_LAUNCH_FAILED;
     }
+    /* Without the compiler's log, which only a cooperative launch needs: one block on each
+       multiprocessor. */
+    resources = (struct resources){.ctas_per_sm = 1, .smem_bytes = (int)smem_bytes};
     if (emulated_resources(device, launch->module, launch->kernel,
                            (int)(block[0] * block[1] * block[2]), launch->smem_bytes, &resources,
-                           &error) < 0) {
+                           &error) < 0 &&
+        launch->cooperative) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }

@@ -12,7 +12,7 @@
  *                                                                    .within = 0.03});
  *     const unsigned char *order = tree_order(&tree, (int64_t[]){512, 4});
  *     for (int i = 0; i < tree.kernel_count; i++)
- *         if (fits(order[i]))
+ *         if (kernel_times_fits(&times, 0, order[i]))
  *             return order[i];
  *     tree_release(&tree);
  *

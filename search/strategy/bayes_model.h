@@ -11,7 +11,8 @@
  *     bayes_model_process_milestones(model, evolution);
  *     double best = bayes_model_update(model, evolution);     // results or sources are there
  *     for (int i = 0; i < surrogate_candidate_count(model->surrogate); i++)
- *         use(bayes_model_mean(model, i), surrogate_variances(model->surrogate)[i]);
+ *         gain = acquisition_expected_improvement(best, bayes_model_mean(model, i),
+ *                                                 surrogate_variances(model->surrogate)[i]);
  *     bayes_model_free(model);
  */
 #ifndef EVOTILE_STRATEGY_BAYES_MODEL_H

@@ -30,6 +30,7 @@ struct surrogate {
         signal_variance; /* fitted noise relative to the signal variance; the signal variance */
 
     int row_count;
+    struct genome *rows;
     float *row_points;       /* [feature][row] */
     double *factor;          /* [row][row] */
     double noises[ROWS_MAX]; /* known noise of each row, relative to the signal variance */
@@ -56,6 +57,7 @@ struct surrogate *surrogate_new(const struct space *space) {
     features_init(&surrogate->features, space);
     likelihood_prior_init(&surrogate->prior, &surrogate->features);
     size_t features = (size_t)surrogate->features.count;
+    surrogate->rows = xcalloc(ROWS_MAX, sizeof *surrogate->rows);
     surrogate->row_points = xcalloc(features * ROWS_MAX, sizeof(float));
     surrogate->factor = xcalloc((size_t)ROWS_MAX * ROWS_MAX, sizeof *surrogate->factor);
     surrogate->candidates = xcalloc(CANDIDATES_MAX, sizeof *surrogate->candidates);
@@ -72,6 +74,7 @@ void surrogate_free(struct surrogate *surrogate) {
     if (surrogate == NULL)
         return;
     features_release(&surrogate->features);
+    free(surrogate->rows);
     free(surrogate->row_points);
     free(surrogate->factor);
     free(surrogate->candidates);
@@ -197,6 +200,7 @@ bool surrogate_add_row(struct surrogate *surrogate, const struct genome *genome,
     if (row == ROWS_MAX)
         return false;
     _Static_assert((int)ROWS_MAX <= (int)BLOCK, "rows are compared as one block");
+    surrogate->rows[row] = *genome;
     features_locate(&surrogate->features, genome, surrogate->row_points + row, ROWS_MAX);
     correlate(surrogate, surrogate->row_points + row, ROWS_MAX, surrogate->row_points, ROWS_MAX,
               row, correlation);
@@ -303,9 +307,11 @@ double surrogate_predict(const struct surrogate *surrogate, const struct genome 
 /* Covariances of a genome's value with those of the rows; returns whether the genome is a row. */
 static bool covary_with_rows(const struct surrogate *surrogate, const struct genome *genome,
                              double *covariances) {
-    float correlation[ROWS_MAX];
+    float correlation[ROWS_MAX], point[FEATURES_MAX];
     bool is_row = false;
-    correlate(surrogate, genome, surrogate->row_genes, ROWS_MAX, surrogate->row_count, correlation);
+    features_locate(&surrogate->features, genome, point, 1);
+    correlate(surrogate, point, 1, surrogate->row_points, ROWS_MAX, surrogate->row_count,
+              correlation);
     for (int row = 0; row < surrogate->row_count; row++) {
         const bool same = genome_equal(&surrogate->rows[row], genome);
         covariances[row] = correlation[row] + (same ? surrogate->noise : 0);
@@ -317,8 +323,7 @@ static bool covary_with_rows(const struct surrogate *surrogate, const struct gen
 struct surrogate_difference surrogate_compare(const struct surrogate *surrogate,
                                               const struct genome *from, const struct genome *to) {
     double first[ROWS_MAX], second[ROWS_MAX];
-    uint8_t genes[GENES_MAX];
-    float correlation;
+    float points[2][FEATURES_MAX], correlation;
     struct surrogate_difference difference = {0};
     const int rows = surrogate->row_count;
     difference.measured = covary_with_rows(surrogate, from, first);
@@ -328,9 +333,9 @@ struct surrogate_difference surrogate_compare(const struct surrogate *surrogate,
         second[row] -= first[row];
         difference.mean += second[row] * surrogate->alpha[row];
     }
-    for (int gene = 0; gene < GENES_MAX; gene++)
-        genes[gene] = from->value[gene];
-    correlate(surrogate, to, genes, 1, 1, &correlation);
+    features_locate(&surrogate->features, from, points[0], 1);
+    features_locate(&surrogate->features, to, points[1], 1);
+    correlate(surrogate, points[1], 1, points[0], 1, 1, &correlation);
     cholesky_forward(surrogate->factor, ROWS_MAX, rows, second);
     double left = genome_equal(from, to) ? 0 : 2 * (1 + surrogate->noise - correlation);
     left -= cholesky_dot(second, second, rows);

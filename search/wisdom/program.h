@@ -3,7 +3,7 @@
  * writes (wisdom/evotile_wisdom.h has the format). A code is such a program with its machine code.
  *
  *     struct strbuf code = {0};
- *     struct program_source source = {.template = load(), .genome = &genome, .case_index = 0};
+ *     struct program_source source = {.template = template, .genome = &genome, .case_index = 0};
  *     if (program_write(&source, &code, &error) < 0)
  *         ...;
  *     strbuf_release(&code);                                          // also after a failure
