@@ -269,25 +269,44 @@ static bool communicates(const struct device_sequence *sequence) {
     return any;
 }
 
-/* Runs some clusters of each launch, or blocks if there are no clusters, on the inputs that are
-   there now: what an earlier call did may rest on other lengths. */
+/* Runs so many clusters of each launch, or blocks if there are no clusters. Afterwards the modules'
+   variables hold what they held: a counter of finished blocks, which the last of them clears, would
+   be left at the number of those that ran. */
+static enum verdict run_sample(struct device *device, const struct device_sequence *sequence,
+                               uint64_t clusters, double deadline_s, char *reason) {
+    struct emulated *emulated = emulated_of(device);
+    void **saved = xcalloc((size_t)sequence->count + 1, sizeof *saved);
+    for (int i = 0; i < sequence->count; i++)
+        if (device_step(sequence, i)->kernel != NULL)
+            saved[i] = ptx_module_save(device_step(sequence, i)->module->ptx);
+    emulated->observes = true;
+    emulated->sample = clusters;
+    enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
+    emulated->sample = 0;
+    emulated->observes = false;
+    for (int i = 0; i < sequence->count; i++) {
+        if (saved[i] != NULL)
+            ptx_module_restore(device_step(sequence, i)->module->ptx, saved[i]);
+        free(saved[i]);
+    }
+    free(saved);
+    return verdict;
+}
+
+/* Observes each launch on the inputs that are there now: what an earlier call did may rest on other
+   lengths. */
 static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
                                   double deadline_s, char *reason) {
-    struct emulated *emulated = emulated_of(device);
     const bool all = communicates(sequence);
     const uint64_t most = all ? SAMPLE_CLUSTERS_TOGETHER : SAMPLE_CLUSTERS_MAX;
     const uint64_t instructions = all ? SAMPLE_INSTRUCTIONS_TOGETHER : SAMPLE_INSTRUCTIONS;
-    const uint64_t before = emulated->instructions;
-    emulated->observes = true;
-    emulated->sample = SAMPLE_CLUSTERS;
-    enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
-    const uint64_t executed = emulated->instructions - before + 1;
+    const uint64_t before = emulated_of(device)->instructions;
+    enum verdict verdict = run_sample(device, sequence, SAMPLE_CLUSTERS, deadline_s, reason);
+    const uint64_t executed = emulated_of(device)->instructions - before + 1;
     const uint64_t more = SAMPLE_CLUSTERS * instructions / executed;
-    emulated->sample = more < most ? more : most;
-    if (verdict == VERDICT_OK && emulated->sample >= 2 * SAMPLE_CLUSTERS)
-        verdict = emulated_run(device, sequence, deadline_s, reason);
-    emulated->sample = 0;
-    emulated->observes = false;
+    const uint64_t clusters = more < most ? more : most;
+    if (verdict == VERDICT_OK && clusters >= 2 * SAMPLE_CLUSTERS)
+        verdict = run_sample(device, sequence, clusters, deadline_s, reason);
     return verdict;
 }
 

@@ -1,4 +1,6 @@
 #include "ptx/decode.h"
+
+#include "base/memory.h"
 #include "ptx/half.h"
 
 #include <stdlib.h>
@@ -163,4 +165,33 @@ uint64_t ptx_module_variable(const struct ptx_module *module, const char *name, 
         return 0;
     *bytes = variable->bytes;
     return variable->address;
+}
+
+void *ptx_module_save(const struct ptx_module *module) {
+    uint64_t total = 0, at = 0;
+    for (int i = 0; i < module->variable_count; i++)
+        total += module->variables[i].is_const ? 0 : module->variables[i].bytes;
+    uint8_t *saved = total > 0 ? xmalloc(total) : NULL;
+    for (int i = 0; i < module->variable_count; i++) {
+        const struct module_variable *variable = &module->variables[i];
+        if (variable->is_const)
+            continue;
+        memcpy(saved + at,
+               ptx_memory_host_bytes(module->memory, variable->address, variable->bytes),
+               variable->bytes);
+        at += variable->bytes;
+    }
+    return saved;
+}
+
+void ptx_module_restore(const struct ptx_module *module, const void *saved) {
+    const uint8_t *from = saved;
+    for (int i = 0; saved != NULL && i < module->variable_count; i++) {
+        const struct module_variable *variable = &module->variables[i];
+        if (variable->is_const)
+            continue;
+        memcpy(ptx_memory_host_bytes(module->memory, variable->address, variable->bytes), from,
+               variable->bytes);
+        from += variable->bytes;
+    }
 }

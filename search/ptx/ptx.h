@@ -115,6 +115,11 @@ const struct ptx_kernel *ptx_module_kernel(const struct ptx_module *module, cons
 /* Returns the address and size of a .global or .const variable; 0 if there is none. */
 uint64_t ptx_module_variable(const struct ptx_module *module, const char *name, size_t *bytes);
 
+/* Copies what the module's .global variables hold; the caller frees the copy. NULL: it has none. */
+void *ptx_module_save(const struct ptx_module *module);
+/* Puts it back. */
+void ptx_module_restore(const struct ptx_module *module, const void *saved);
+
 /* ---- Launching ---- */
 
 enum ptx_fault_kind {

@@ -18,6 +18,8 @@ tell ablate frozen --blocks 1
 tell ablate frozen --claims
 tell ablate run --claims
 tell ablate run --claims --pathologies
+"$EVOTILE" run c.json --trials 12 --out longer >/dev/null 2>&1
+tell ablate longer --claims --rank 2
 tell ablate nowhere
 tell ablate
 "$EVOTILE" run "recorded:$ROOT/tests/spaces/pnpoly_RTX_3090.json.gz" --trials 3 --out recorded >/dev/null 2>&1

@@ -68,3 +68,27 @@ edit '.dispatch.ranges.COLS.min = 0'
 edit '.dispatch = null'
 echo >>tree/kernel.cu
 shown regret tree --cases between.json
+
+echo "--- ranges that are refused"
+range() { config bad.json "$cases" 32 "$1"; shown space bad.json; }
+range '{}'
+range '{ "ROWS": { "min": 1, "max": 2 } }'
+range '{ "ROWS": { "divides": "COLS" }, "COLS": { "values": [8] } }'
+range '{ "ROWS": { "min": 1, "max": 2, "scale": "cubic" }, "COLS": { "values": [8] } }'
+range '{ "ROWS": { "min": 5, "max": 7, "multiple_of": 8 }, "COLS": { "values": [8] } }'
+range '{ "ROWS": { "values": [1] }, "COLS": { "values": [8] }, "EPSILON": { "values": [1] } }'
+echo '{ "template": "attention_fwd", "cases": [{ "B": 1, "H": 2, "S": 64, "D": 64 }], "device": "emulated:sm_90",
+  "ranges": { "B": { "values": [1] }, "H": { "values": [2] }, "S": { "values": [64] }, "D": { "min": 64, "max": 128 } } }' >bad.json
+EVOTILE_TEMPLATES=$ROOT/templates shown space bad.json
+echo '{ "template": "softmax_rows", "objective": "per_case", "cases": [{ "ROWS": 1, "COLS": 8 }], "device": "emulated:sm_90" }' >one.json
+EVOTILE_TEMPLATES=$ROOT/templates "$EVOTILE" run one.json --trials 1 --out one >/dev/null 2>&1
+shown export one --within 3 --dispatch-cases 2 --out no
+sed 's/"device"/"ranges": { "ROWS": { "values": [1] }, "COLS": { "values": [8] }, "F32": { "values": [1] } }, &/' one.json >other.json
+EVOTILE_TEMPLATES=$ROOT/templates "$EVOTILE" run other.json --trials 1 --out other >/dev/null 2>&1
+shown export other --within 3 --dispatch-cases 2 --out no
+
+echo "--- a regret against what cannot be compared"
+shown regret wrong_kernel --against one
+sed 's/"objective": "per_case", //' rows.json >joint_rows.json
+"$EVOTILE" run joint_rows.json --trials 1 --out joint_rows >/dev/null 2>&1
+shown regret wrong_kernel --against joint_rows

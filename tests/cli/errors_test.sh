@@ -27,6 +27,12 @@ the genome "%.200s" has other genes than the first: the run is damaged	needs a r
 %s/run.db has %d goals, and config.json gives %d: restore both from a copy, or start a new run	the same; tests/runs/damaged.py adds a goal
 %s/run.db is damaged (table trials, number %lld: told %lld does not continue its events): restore it from a copy, or save what is whole of it with `evotile fsck %s --salvage OUT`	the same; tests/runs/damaged.py changes each column
 a code of the wisdom store is cut short: remove the store, and add the runs again	needs a store whose digests were made again
+the dispatcher takes more than %d variants: raise --within, or give --genomes N	needs hundreds of kernels
+--within times the kernels on %s, which is not here: export on a host that has one, or leave --within out	needs a run of another host
+no trial could be traced: give a run with valid trials	needs a run of which no trial can be compiled again
+%s/manifest.json: no case has the specialised dimensions of units[%d]: the manifest was edited; export again	needs a manifest with a unit that no case has
+another process holds %s: end it	needs a process that holds the lock for as long as a run waits
+the path %.100s... is too long: name another in EVOTILE_INDEX	a path of that length is refused before
 %s changed while it was read: try again	needs a file that is replaced between two reads
 is unknown to this version of evotile	of status.json, which watch passes over: tests/session/status_file_test.c
 LIST

@@ -8,7 +8,7 @@ path = "templates/softmax_rows/template.json"
 text = open(path).read()
 rule = """"insights": [
     { "when": "PROFILED_SM_ACTIVE < 80 && PROFILED_WAVEFRONTS > 99", "favour": { "UNROLL": "lower", "VECTOR": "higher", "KEEP": "lower" }, "because": "idle" },
-    { "when": "PROFILED_SM_ACTIVE >= 80", "favour": { "UNROLL": "higher", "VECTOR": "lower", "KEEP": "higher" }, "because": "busy" }
+    { "when": "PROFILED_SM_ACTIVE >= 80", "favour": { "UNROLL": "lower", "VECTOR": "higher", "KEEP": "lower" }, "because": "busy" }
   ],"""
 open(path, "w").write(re.sub(r'"insights": \[.*?\n  \],', lambda _: rule, text, flags=re.S))
 PYTHON

@@ -4,8 +4,8 @@ build=${BUILD:-build}
 checkout=$PWD/checkout
 mkdir -p "$checkout/$build"
 cd "$ROOT" || exit 1
-cp -a --parents Makefile VERSION README.md search proposers templates configs tests/run tests/floors tests/base/strbuf_test.c "$checkout"
-cp -a "$build"/{search,proposers,libevotile.a,libproposers.a,evotile,flags} "$checkout/$build"
+cp -a --parents Makefile VERSION README.md search wisdom proposers templates configs tests/run tests/floors tests/base/strbuf_test.c "$checkout"
+cp -a "$build"/{search,wisdom,proposers,libevotile.a,libproposers.a,evotile,flags} "$checkout/$build"
 cd "$checkout" || exit 1
 sed -i 's/"S": 128/"S": 32/; s/"budget": {[^}]*}/"budget": { "trials": 3 }/' configs/demo.json
 [[ $build == */san ]] && export SAN=1

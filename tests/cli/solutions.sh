@@ -111,7 +111,7 @@ evotile duel best loop --json >duel.json || echo "status $?"
 jq -c '[.. | .ratio? // empty | . > 0.5 and . < 2] | unique' duel.json
 
 echo "--- each case's best solution is exported, and a launcher chooses"
-config '"axpy"' '"objective": "per_case", "solutions": "all", "genes": { "loop": { "THREADS": [32, 64], "BLOCKS": [32] }, "vector": { "THREADS": [64], "STAGED": [0] } },' two.json
+config '"axpy"' '"objective": "per_case", "solutions": "all", "genes": { "loop": { "THREADS": [32, 64], "BLOCKS": [32] }, "vector": { "THREADS": [64], "VECTORS": [2], "STAGED": [0] } },' two.json
 sed -i 's/{ "N": 20000 }/{ "N": 20000 }, { "N": 1003 }/' two.json
 evotile run two.json --out two >/dev/null 2>log || cat log
 evotile export two --out each 2>log | sed -E 's/ [0-9.]+ us/ N us/' || cat log
@@ -123,9 +123,9 @@ evotile export two --solution loop --out one >log 2>&1 || cat log
 evotile gate each --against one | jq -c '.passed, [.rows[] | [.cases, .ratio <= 1]]'
 evotile duel one each --json | jq -c '[.. | .case? // empty]'
 echo "a trial of the other solution replaces its own case alone:"
-other=$(sqlite3 two/run.db 'SELECT max(trial) FROM champions WHERE goal = 3')
+other=$(sqlite3 two/run.db 'SELECT max(trial) FROM champions WHERE goal = 0')
 evotile export two --trial "$other" --out trial 2>log | sed -E 's/ [0-9.]+ us/ N us/' || cat log
-tell export two --trial "$other" --solution loop --out none | sed -E 's/trial [0-9]+|--trial [0-9]+/trial T/'
+tell export two --trial "$other" --solution vector --out none | sed -E 's/trial [0-9]+|--trial [0-9]+/trial T/'
 cp -r each changed && echo >>changed/kernel_loop.cu && tell replay changed
 cp -r each changed2 && rm -r changed2/template/axpy/loop && tell gate changed2 --against each
 
