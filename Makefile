@@ -414,7 +414,7 @@ uninstall: ## remove what `make install` put there
 dist: ## build/dist/evotile-VERSION.tar.gz of the last commit, the same bytes each time, and SHA256SUMS
 	@packaging/dist $(packed) build/dist
 
-deb: deps-deb dist ## build/dist/evotile_VERSION_amd64.deb and python3-evotile, of that tarball
+deb: deps-deb dist ## build/dist/evotile_VERSION_amd64.deb, libevotile-wisdom-dev and python3-evotile, of that tarball
 	@CUDA_HOME=$(CUDA_HOME) packaging/deb $(packed) build/dist
 
 check-deb: deb ## install, use, upgrade and remove these packages in fresh roots, as root; a toolkit's folder is seen there
