@@ -7,7 +7,7 @@
  *     if (run_index_path(path, &error) == 1 &&
  *         run_index_find(path, "demo", 8, 16, &runs, &count, &error) == 0)
  *         path_list_free(runs, count);
- *     const struct run_index_entry entry = {"/home/me/results/demo", "demo", "NVIDIA H200", 400};
+ *     const struct run_index_entry entry = {"/data/results/demo", "demo", "NVIDIA H200", 400};
  *     run_index_add(path, &entry, &error);
  *
  * The file is $EVOTILE_INDEX, else $XDG_STATE_HOME/evotile/runs.jsonl, else
