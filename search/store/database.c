@@ -216,9 +216,11 @@ void database_close(struct store *store) {
 
 int database_check(struct store *store, struct error *error) {
     char application[32], format[32], tables[32];
-    if (read_pragma(store, "PRAGMA application_id", application, error) < 0 ||
-        read_pragma(store, "PRAGMA user_version", format, error) < 0 ||
-        read_pragma(store, "SELECT count(*) FROM sqlite_master", tables, error) < 0)
+    /* Another process may make the database meanwhile, all at once: tables that are counted first
+       never lack their header. */
+    if (read_pragma(store, "SELECT count(*) FROM sqlite_master", tables, error) < 0 ||
+        read_pragma(store, "PRAGMA application_id", application, error) < 0 ||
+        read_pragma(store, "PRAGMA user_version", format, error) < 0)
         return -1;
     if (strcmp(tables, "0") == 0 && strcmp(application, "0") == 0)
         return 0;

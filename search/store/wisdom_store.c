@@ -162,9 +162,11 @@ static int read_integer(struct wisdom_store *store, const char *sql, int64_t *va
 /* 1: a store; 0: an empty file; -1. */
 static int check_kind(struct wisdom_store *store, struct error *error) {
     int64_t application, format, tables;
-    if (read_integer(store, "PRAGMA application_id", &application, error) < 0 ||
-        read_integer(store, "PRAGMA user_version", &format, error) < 0 ||
-        read_integer(store, "SELECT count(*) FROM sqlite_master", &tables, error) < 0)
+    /* Another process may make the store meanwhile, all at once: tables that are counted first
+       never lack their header. */
+    if (read_integer(store, "SELECT count(*) FROM sqlite_master", &tables, error) < 0 ||
+        read_integer(store, "PRAGMA application_id", &application, error) < 0 ||
+        read_integer(store, "PRAGMA user_version", &format, error) < 0)
         return -1;
     if (application == 0 && tables == 0)
         return 0;

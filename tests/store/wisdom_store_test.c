@@ -108,6 +108,34 @@ static void two_writers_lose_nothing(void **state) {
     wisdom_store_close(store);
 }
 
+/* Another writer makes the store before the opener's statement of this number. */
+static int statements_left;
+
+static int make_store_between(unsigned event, void *context, void *statement, void *detail) {
+    (void)event, (void)context, (void)statement, (void)detail;
+    if (--statements_left == 0)
+        wisdom_store_close(open_store("between.db", STORE_WRITE));
+    return 0;
+}
+
+static int trace_statements(sqlite3 *database, const char **message,
+                            const struct sqlite3_api_routines *routines) {
+    (void)message, (void)routines;
+    return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, make_store_between, NULL);
+}
+
+static void a_store_made_while_it_is_opened_is_taken(void **state) {
+    (void)state;
+    sqlite3_auto_extension((void (*)(void))trace_statements);
+    for (int before = 1; before <= 3; before++) {
+        unlink(at("between.db"));
+        statements_left = before;
+        wisdom_store_close(open_store("between.db", STORE_WRITE));
+        assert_true(statements_left <= 0);
+    }
+    sqlite3_reset_auto_extension();
+}
+
 static double stored_us(struct wisdom_store *store, int count) {
     struct wisdom_figures figures;
     struct error error = {0};
@@ -232,6 +260,7 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_writers_lose_nothing),
+        cmocka_unit_test(a_store_made_while_it_is_opened_is_taken),
         cmocka_unit_test(the_better_measured_figure_stays),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(a_failed_transaction_leaves_nothing),
