@@ -63,6 +63,9 @@ static const struct fault {
     {"a tile read before TMA has brought it", "emulated:sm_90", HOPPER, "attention_fwd",
      "OVERLAP=0", "hopper/kernel.cu", "consumer_wait(k_full, state.k.phase);\n        start",
      "start", PTX_FINDING_BEFORE_WAIT, "wgmma.cuh"},
+    {"O stored before the copy engine may see it", "emulated:sm_90", HOPPER, "attention_fwd",
+     "STORE=tma,BLOCK_N=32", "hopper/epilogue.cuh", "fence_proxy_async();\n", "\n",
+     PTX_FINDING_MISSING_PROXY_FENCE, "tma.cuh"},
 };
 
 /* Copies the template and the library next to each other. */

@@ -5,9 +5,10 @@ struct kernel_params {
     int S, S_KV, sequences, heads; // with VARLEN S and S_KV are the most of a sequence
     int rows; // queries in a batch of the tensors: S, with VARLEN those of all sequences
     const int *cu_seqlens_q, *cu_seqlens_k; // null without VARLEN
-    int x_inverse, y_inverse;               // of the virtual grid in which work units are numbered
-    int heads_per_kv_head_inverse;          // of H / H_KV
-    float scale;                            // softmax scale times log2(e)
+    int x_inverse,
+        y_inverse; // of the virtual grid in which work units are numbered, see place_unit
+    int heads_per_kv_head_inverse; // of H / H_KV
+    float scale;                   // softmax scale times log2(e)
     strides q, o;
 };
 
@@ -33,20 +34,44 @@ DEVICE int query_tiles(int S) {
     return ceil_div(S, block_m * tiles) * tiles;
 }
 
-// Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
-// query tiles, which have most keys, are scheduled first. There are as many units for each sequence
-// as the longest has; those behind the end of another have no key tiles.
-DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
+struct unit_place {
+    int head, sequence, part; // part: query tile and KV split
+};
+
+// The place of the unit with an index where the heads of a section are inner, the parts next and
+// the sections outer. A section is `size` heads of the batch, the last one fewer.
+template <int size>
+DEVICE unit_place place_in_section(int index, int tiles_m, const kernel_params &params) {
+    const int section = divide(index, params.x_inverse), first = section * size;
+    const int unit = index - section * (size * tiles_m);
+    const int heads = min(size, params.sequences * params.heads - first);
+    const int part = heads == size ? unit / size : unit / heads;
+    const int row_id = first + unit - part * heads; // of all heads of all sequences
+    const int sequence = divide(row_id, params.y_inverse);
+    return {row_id - sequence * params.heads, sequence, part};
+}
+
+// The place of a work unit: from its index if persistent, else from blockIdx.
+DEVICE unit_place place_unit(int work_index, int tiles_m, const kernel_params &params) {
+    if constexpr (l2_heads > 0)
+        return place_in_section<max_of(l2_heads, 1)>(persistent ? work_index : blockIdx.x, tiles_m,
+                                                     params);
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const int tiles_m = query_tiles(params.S);
     if constexpr (persistent) {
         const int row_id = divide(work_index, params.x_inverse);
         x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
         z = divide(row_id, params.y_inverse);
         y = row_id - z * (tiles_first ? params.heads : params.sequences);
     }
-    const int head = tiles_first ? y : x, sequence = tiles_first ? z : y,
-              part = tiles_first ? x : z;
+    return {tiles_first ? y : x, tiles_first ? z : y, tiles_first ? x : z};
+}
+
+// Decodes a work unit. Under a causal mask the last query tiles, which have most keys, are
+// scheduled first. There are as many units for each sequence as the longest has; those behind the
+// end of another have no key tiles.
+DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
+    const int tiles_m = query_tiles(params.S);
+    const auto [head, sequence, part] = place_unit(work_index, tiles_m, params);
     const sequence_rows queries = rows_of_sequence<varlen>(sequence, params.cu_seqlens_q, params.S),
                         keys = rows_of_sequence<varlen>(sequence, params.cu_seqlens_k, params.S_KV);
     const int kv_head = divide(head, params.heads_per_kv_head_inverse);
