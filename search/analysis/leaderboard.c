@@ -96,6 +96,7 @@ static struct row_figures case_figures(const struct leaderboard *board,
                                        const struct outcome *outcome, int number) {
     const struct case_outcome *timed = &outcome->cases[number];
     const struct outcome alone = {.case_count = 1, .cases = &outcome->cases[number]};
+    const bool is_compared = timed->bound.relative_l2 > 0;
     return (struct row_figures){
         .p50_us = timed->warm.p50_us,
         .p90_us = timed->warm.p90_us,
@@ -104,8 +105,8 @@ static struct row_figures case_figures(const struct leaderboard *board,
         .tflops = timed->tflops,
         .gb_per_s = timed->gb_per_s,
         .ceiling = timed->ceiling > 0 ? timed->ceiling : NAN,
-        .error = timed->errors.relative_l2,
-        .bound = timed->bound.relative_l2,
+        .error = is_compared ? timed->errors.relative_l2 : NAN,
+        .bound = is_compared ? timed->bound.relative_l2 : NAN,
         .default_us = case_p50_us(board->first, number),
         .work = case_work(board, outcome, number),
         .baseline_us =
@@ -134,13 +135,15 @@ static struct row_figures goal_figures(const struct leaderboard *board,
                                        const struct outcome *outcome) {
     struct row_figures each[CASES_MAX];
     struct row_figures all = {.default_us = NAN,
+                              .error = NAN,
+                              .bound = NAN,
                               .placement_spread = outcome_placement_spread(outcome),
                               .energy_mj = outcome_energy_mj(outcome),
                               .energy_error = outcome_energy_error(outcome)};
     for (int i = 0; i < outcome->case_count; i++) {
         struct row_figures one = each[i] = case_figures(board, outcome, i);
-        all.error = i == 0 || !(one.error <= all.error) ? one.error : all.error;
-        all.bound = i == 0 || !(one.bound >= all.bound) ? one.bound : all.bound;
+        all.error = fmax(all.error, one.error); /* a case that is not compared does not count */
+        all.bound = fmin(all.bound, one.bound);
         all.ctas = i == 0 || one.ctas < all.ctas ? one.ctas : all.ctas;
     }
     for (size_t k = 0; k < sizeof averaged_fields / sizeof *averaged_fields; k++) {

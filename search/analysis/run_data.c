@@ -47,8 +47,8 @@ static void fill_cases(struct trial_row *row, const struct outcome *outcome) {
         const struct case_outcome *it = &outcome->cases[i];
         tflops[i] = it->tflops;
         ctas = i == 0 || it->ctas < ctas ? it->ctas : ctas;
-        if (i == 0 || it->errors.relative_l2 > row->relative_l2)
-            row->relative_l2 = it->errors.relative_l2;
+        if (it->bound.relative_l2 > 0) /* else it was not compared */
+            row->relative_l2 = fmax(row->relative_l2, it->errors.relative_l2);
     }
     row->tflops = outcome_mean(outcome, tflops);
     row->resources[RESOURCE_CTAS] = (float)ctas;

@@ -94,9 +94,13 @@ static void print_text(const struct try_context *context, const struct trial_res
     for (int c = 0; c < outcome->case_count; c++) {
         const struct case_outcome *timed = &outcome->cases[c];
         template_print_shape(context->template, &context->template->cases[c], text);
-        printf("%s: %.3f us%s (p90 %.3f), %.1f TFLOP/s, %d CTAs, error %.2e\n", text,
-               timed->warm.p50_us, outcome->predicted ? " predicted" : "", timed->warm.p90_us,
-               timed->tflops, timed->ctas, timed->errors.relative_l2);
+        printf("%s: %.3f us%s (p90 %.3f), %.1f TFLOP/s, %d CTAs, ", text, timed->warm.p50_us,
+               outcome->predicted ? " predicted" : "", timed->warm.p90_us, timed->tflops,
+               timed->ctas);
+        if (timed->bound.relative_l2 > 0)
+            printf("error %.2e\n", timed->errors.relative_l2);
+        else
+            printf("too large to compare on this device\n");
         if (timed->placements.count > 1)
             printf("  %d placements: %.3f to %.3f us\n", timed->placements.count,
                    timed->placements.least_us, timed->placements.most_us);

@@ -24,6 +24,7 @@ static char run_dir[sizeof folder + 4];
 static char output[OUTPUT_SIZE];
 static struct conditions conditions; /* of every trial */
 static double energy_mj;             /* of the first case; the second needs four times as much */
+static double error_bound = 1e-3;    /* of the second case; 0: it was not compared */
 static double placement_spread;      /* of the second case of every trial; 0: in one placement */
 
 /* Adds a finished trial. `scale` is the latency of its first case; the second case takes four times
@@ -47,6 +48,7 @@ static void add_trial(struct store *store, int64_t number, const char *operator_
     for (int i = 0; i < 2; i++)
         cases[i] = (struct case_outcome){
             .errors = {.relative_l2 = 3e-4 * (i + 1)},
+            .bound = {.relative_l2 = i == 0 ? 2e-3 : error_bound},
             .warm = {.p50_us = scale * (i == 0 ? 1 : 4), .p90_us = scale * (i == 0 ? 2 : 8)},
             .ctas = 128 - i,
             .tflops = 9.0 * (i + 1) * (i + 1),
@@ -132,6 +134,7 @@ static void json_holds_the_board(void **state) {
     assert_true(near(number(best, "ratio_to_default"), 2));
     assert_true(number(best, "ctas") == 127);
     assert_true(near(number(best, "error_relative_l2"), 6e-4));
+    assert_true(near(number(best, "bound_relative_l2"), 1e-3));
     assert_true(cJSON_IsNull(cJSON_GetObjectItem(best, "ratio_to_baseline")));
     assert_true(cJSON_IsFalse(cJSON_GetObjectItem(best, "predicted")));
     assert_string_equal(cJSON_GetObjectItem(best, "genome")->valuestring,
@@ -368,6 +371,27 @@ static void cases_have_rows_of_their_own(void **state) {
     cJSON_Delete(object);
 }
 
+/* A case that is too large to be compared on an emulated device has no error, not one of 0. */
+static void what_is_not_compared_has_no_error(void **state) {
+    (void)state;
+    error_bound = 0;
+    make_run(10, true);
+    error_bound = 1e-3;
+    assert_int_equal(RUN_BOARD(run_dir, "--cases", "--json", "--top", "1"), STATUS_DONE);
+    cJSON *object = cJSON_Parse(output);
+    const cJSON *rows = cJSON_GetObjectItem(object, "rows"), *second = cJSON_GetArrayItem(rows, 1);
+    assert_true(near(number(cJSON_GetArrayItem(rows, 0), "error_relative_l2"), 3e-4));
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(second, "error_relative_l2")));
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(second, "bound_relative_l2")));
+    cJSON_Delete(object);
+    assert_int_equal(RUN_BOARD(run_dir, "--json", "--top", "1"), STATUS_DONE);
+    object = cJSON_Parse(output);
+    const cJSON *both = cJSON_GetArrayItem(cJSON_GetObjectItem(object, "rows"), 0);
+    assert_true(near(number(both, "error_relative_l2"), 3e-4));
+    assert_true(near(number(both, "bound_relative_l2"), 2e-3));
+    cJSON_Delete(object);
+}
+
 static void an_empty_board_says_why(void **state) {
     (void)state;
     struct error error = {0};
@@ -424,6 +448,7 @@ int main(void) {
         cmocka_unit_test(predictions_are_called_so),
         cmocka_unit_test(nothing_is_compared_with_a_default_that_failed),
         cmocka_unit_test(cases_have_rows_of_their_own),
+        cmocka_unit_test(what_is_not_compared_has_no_error),
         cmocka_unit_test(an_empty_board_says_why),
         cmocka_unit_test(bad_requests_are_refused),
     };
