@@ -70,6 +70,10 @@ void proposal_set(const char **member, const char *text);
 
 /* ---- evolve.c ---- */
 
+/* The members of a row that are texts, all of which a proposal owns. */
+enum { PROPOSAL_TEXTS = 13 };
+void proposal_texts(struct store_proposal *row, const char **texts[PROPOSAL_TEXTS]);
+
 struct source_proposal *evolve_add_proposal(struct evolve *evolve, int64_t number);
 /* Writes a proposal's row, in the open batch. */
 int evolve_put(struct evolve *evolve, const struct source_proposal *proposal, struct error *error);
