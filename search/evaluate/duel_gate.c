@@ -158,6 +158,15 @@ static struct duel_settings duel_settings_of(const struct evaluation *evaluation
     };
 }
 
+/* NULL after an error. */
+static struct duel *new_duel(const struct evaluation *evaluation, const struct opponent *opponent,
+                             struct duel_settings *settings) {
+    const struct evaluation *other = opponent->baseline == NULL ? &opponent->evaluation : NULL;
+    if (evaluation_work_ratios(evaluation, other, settings->work_ratio) < 0)
+        return NULL;
+    return duel_new(settings, evaluation->template->case_count);
+}
+
 /* ---- duels of settled sides ---- */
 
 /* Two figures of a kernel at the power limit, minutes apart, differ by less: the clock that the
@@ -202,11 +211,9 @@ static int settle_duel(struct evaluation *evaluation, struct opponent *opponent)
     struct duel_settings settings = duel_settings_of(evaluation);
     settings.blocks = SETTLED_BLOCKS;
     settings.settle_us = DUEL_SETTLE_US;
-    if (evaluation_work_ratios(evaluation,
-                               opponent->baseline == NULL ? &opponent->evaluation : NULL,
-                               settings.work_ratio) < 0)
+    struct duel *duel = new_duel(evaluation, opponent, &settings);
+    if (duel == NULL)
         return -1;
-    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = run_rounds(evaluation, opponent, duel, 1, &settled, start);
     evaluation->evaluator->settled_s += clock_seconds() - start;
     if (status == 0) {
@@ -228,11 +235,9 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     const bool requested = evaluation->request->duel_blocks > 0;
     struct duel_settings settings = duel_settings_of(evaluation);
     settings.settle_us = requested && may_settle(evaluation) ? DUEL_SETTLE_US : 0;
-    if (evaluation_work_ratios(evaluation,
-                               opponent->baseline == NULL ? &opponent->evaluation : NULL,
-                               settings.work_ratio) < 0)
+    struct duel *duel = new_duel(evaluation, opponent, &settings);
+    if (duel == NULL)
         return -1;
-    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = run_rounds(evaluation, opponent, duel, DUEL_ROUNDS,
                             &evaluation->result->outcome.duel, start);
     if (status == 0)

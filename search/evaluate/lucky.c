@@ -34,24 +34,17 @@ static bool has_extremes(const struct verify_case *one, const struct stress *str
 /* Compares the plain kernel with the reference on one more input. */
 static int draw(const struct verify_case *one, const struct stress *stress, uint64_t seed, int t,
                 struct comparison *drawn, struct error *error) {
-    struct reference_runs *runs = reference_runs_new(one, error);
+    struct planned_buffers *inputs;
+    struct reference_runs *runs = reference_runs_on_seed(one, stress, seed, &inputs, error);
     if (runs == NULL)
         return -1;
-    struct planned_buffers *inputs = reference_inputs_new(one, runs, error);
-    int status = inputs != NULL ? 0 : -1;
-    if (status == 0)
-        status = stress != NULL ? buffers_fill_stress(&inputs->buffers, 0, stress, seed, error)
-                                : buffers_fill(&inputs->buffers, 0, seed, error);
-    if (status == 0)
-        status = run_references(one, &inputs->buffers, 0, runs, error);
     const struct compared compared = {runs->plain.buffers.tensors[0][t],
                                       &runs->plain.plan.tensors[t],
                                       runs->reference.buffers.tensors[0][t],
                                       0,
                                       0,
                                       0};
-    if (status == 0)
-        status = comparator_compare(one->comparator, &compared, 1, drawn, error);
+    const int status = comparator_compare(one->comparator, &compared, 1, drawn, error);
     reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;

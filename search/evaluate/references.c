@@ -235,6 +235,27 @@ void reference_inputs_free(struct planned_buffers *inputs) {
     free(inputs);
 }
 
+struct reference_runs *reference_runs_on_seed(const struct verify_case *one,
+                                              const struct stress *stress, uint64_t seed,
+                                              struct planned_buffers **inputs,
+                                              struct error *error) {
+    struct reference_runs *runs = reference_runs_new(one, error);
+    if (runs == NULL)
+        return NULL;
+    *inputs = reference_inputs_new(one, runs, error);
+    int status = *inputs != NULL ? 0 : -1;
+    if (status == 0)
+        status = stress != NULL ? buffers_fill_stress(&(*inputs)->buffers, 0, stress, seed, error)
+                                : buffers_fill(&(*inputs)->buffers, 0, seed, error);
+    if (status == 0)
+        status = run_references(one, &(*inputs)->buffers, 0, runs, error);
+    if (status == 0)
+        return runs;
+    reference_inputs_free(*inputs);
+    reference_runs_free(runs);
+    return NULL;
+}
+
 /* ---- checks ---- */
 
 /* The largest relative L2 error of a plain kernel's output that its types explain. */

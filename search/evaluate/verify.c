@@ -400,17 +400,11 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
 }
 
 int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error) {
-    struct reference_runs *runs = reference_runs_new(one, error);
+    struct planned_buffers *inputs;
+    struct reference_runs *runs = reference_runs_on_seed(one, NULL, SELF_TEST_SEED, &inputs, error);
     if (runs == NULL)
         return -1;
-    struct planned_buffers *inputs = reference_inputs_new(one, runs, error);
-    int status = inputs != NULL ? 0 : -1;
-    if (status == 0)
-        status = buffers_fill(&inputs->buffers, 0, SELF_TEST_SEED, error);
-    if (status == 0)
-        status = run_references(one, &inputs->buffers, 0, runs, error);
-    if (status == 0)
-        status = hash_results(one, &inputs->buffers, runs, self_test_hash, error);
+    const int status = hash_results(one, &inputs->buffers, runs, self_test_hash, error);
     reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;
