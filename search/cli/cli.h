@@ -73,6 +73,16 @@ struct option_row {
             OPTION_DURATION, &(redeliver_s)                                                        \
     }
 
+/* The options of a verb that starts from one kernel of a run: of a struct replay_choice
+   (run/replay_targets.h). */
+#define REPLAY_OPTIONS(choice)                                                                     \
+    OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &(choice).rank),      \
+        OPTION("goal", "K",                                                                        \
+               "case of a per_case run or of an exported kernel, from 0 (default: the first)",     \
+               &(choice).goal),                                                                    \
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",   \
+               &(choice).solution)
+
 /* With a queue the options of this host's workers are an error: `queue` and `device` NULL and
    `compile_workers` -1 if they were not given. */
 int queue_options_check(const char *queue, const char *device, int64_t compile_workers,
