@@ -4,7 +4,7 @@
  * statuses.
  *
  * Data goes to stdout, progress and warnings to stderr. A verb returns an exit status: 0 done, 1
- * failed, 2 bad usage or bad input, 3 a gate was not met.
+ * failed, 2 bad usage or bad input, 3 a check failed.
  *
  *     bool json = false;
  *     const struct option_row rows[] = {

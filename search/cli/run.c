@@ -267,7 +267,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
         {"time", "T", "stop after T: 90s, 15m, 8h or hh:mm:ss", OPTION_DURATION, &options.seconds},
         BUDGET_OPTIONS(options),
         OPTION("seed", "N", "seed of the random numbers", &options.seed),
-        OPTION("strategy", "NAME", "search strategy: auto, evolve, free, insight, full",
+        OPTION("strategy", "NAME", "search strategy: auto, evolve, free, insight, full, random, grid",
                &options.strategy),
         OPTION("seed-genome", "GENOMES", "try these genomes first, separated by semicolons",
                &settings.seed_genome),
