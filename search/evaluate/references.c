@@ -1,7 +1,7 @@
 #include "evaluate/references.h"
 #include "base/memory.h"
-#include "evaluate/answers.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
+#include "evaluate/recorded_answers.h"
 #include "evaluate/reference_program.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static int prepare_reference(const struct verify_case *one, const struct buffers
                              struct device_module *module, struct error *error) {
     const struct template *template = one->template;
     char reason[REASON_SIZE];
-    int status = before_call(buffers, 0, module, reason, error);
+    int status = buffers_prepare_call(buffers, 0, module, reason, error);
     return status == 1
                ? error_input(
                      error, "%s/%s: no launch takes it as an argument, and %s", template->folder,
@@ -195,7 +195,7 @@ int run_references(const struct verify_case *one, const struct buffers *buffers,
                    add_reference(one, buffers, set, one->plain, &runs->plain, &both, error) < 0 ||
                    run_launches(one, &both, error) < 0 ||
                    (one->template->reference_kind == REFERENCE_ANSWERS &&
-                    answers_run(one, buffers, set, &runs->reference, error) < 0) ||
+                    recorded_answers_run(one, buffers, set, &runs->reference, error) < 0) ||
                    (one->program != NULL && reference_program_run(one->program, one, buffers, set,
                                                                   &runs->reference, error) < 0) ||
                    convert_written(one, &runs->reference, error) < 0 ||

@@ -134,12 +134,12 @@ int evolve_take_duel(struct evolve *evolve, struct source_proposal *proposal,
 /* Chooses the champion among the solutions that the run started with, once they are tuned. */
 int evolve_choose_start(struct evolve *evolve, struct error *error);
 
-/* ---- domain.c ---- */
+/* ---- admitted_shapes.c ---- */
 
 /* Refuses a solution that admits fewer of the problem's probe cases than the one that it changes.
  */
-int evolve_check_domain(const struct template *changed, const struct template *parent,
-                        const struct template_setting *setting, struct error *refusal);
+int evolve_check_admitted_shapes(const struct template *changed, const struct template *parent,
+                                 const struct template_setting *setting, struct error *refusal);
 
 /* ---- costs.c ---- */
 

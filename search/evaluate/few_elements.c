@@ -1,4 +1,4 @@
-#include "evaluate/lucky.h"
+#include "evaluate/few_elements.h"
 #include "evaluate/references.h"
 
 #include <math.h>
@@ -56,9 +56,9 @@ static bool is_hopeless(const struct errors *candidate, const struct errors *bou
            candidate->max_absolute > hopeless * bound->max_absolute;
 }
 
-int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffers, int set, int t,
-                      const struct comparison *plain, const struct errors *candidate,
-                      struct errors *bound, struct error *error) {
+int widen_bound_of_few(const struct verify_case *one, const struct buffers *buffers, int set, int t,
+                       const struct comparison *plain, const struct errors *candidate,
+                       struct errors *bound, struct error *error) {
     const struct planned_tensor *tensor = &buffers->plan->tensors[t];
     const struct stress *stress = buffers->stress[set];
     struct comparison pooled = *plain;
