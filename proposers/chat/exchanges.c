@@ -157,8 +157,8 @@ cJSON *exchanges_find(const struct exchanges *exchanges, const struct request *r
         error_input(error, "%s has no proposal %lld", exchanges->path, (long long)request->number);
     else if (same_parent == NULL)
         error_input(error,
-                    "%s has proposal %lld for the parent %.32s, not for %.32s: the run has "
-                    "taken another way",
+                    "%s has proposal %lld for the parent %.32s, not for %.32s: the run asks "
+                    "other questions",
                     exchanges->path, (long long)request->number, text_of(same_number, "parent"),
                     parent);
     else

@@ -346,6 +346,25 @@ static int copy_tree(const char *from, const char *to, int depth, struct error *
     return result;
 }
 
+int path_copy_files(const char *from, const char *to, const char *except, struct error *error) {
+    char **names;
+    int count, result = 0;
+    if (path_make_folder(to, error) < 0 || path_list(from, &names, &count, error) < 0)
+        return -1;
+    for (int i = 0; i < count && result == 0; i++) {
+        char source[PATH_SIZE], target[PATH_SIZE];
+        if (except != NULL && strcmp(names[i], except) == 0)
+            continue;
+        if (path_join(source, from, names[i], error) < 0 ||
+            path_join(target, to, names[i], error) < 0)
+            result = -1;
+        else if (!path_is_dir(source))
+            result = copy_tree(source, target, 0, error);
+    }
+    path_list_free(names, count);
+    return result;
+}
+
 int path_copy_tree(const char *from, const char *to, struct error *error) {
     return copy_tree(from, to, 32, error);
 }

@@ -64,6 +64,9 @@ void path_list_free(char **names, int count);
    permissions kept. A failure leaves a partial copy: copy into a temporary folder and rename that.
    */
 int path_copy_tree(const char *from, const char *to, struct error *error);
+/* Copies the files of `from`, without its folders and without the file named `except`, which may be
+   NULL, into `to`, which is created. */
+int path_copy_files(const char *from, const char *to, const char *except, struct error *error);
 
 /* Removes a folder that evotile created and everything below it, without following links; succeeds
    if it does not exist. Removing "", "/", "." or ".." is a BUG. */

@@ -60,7 +60,7 @@ double statistics_geometric_mean(const double *values, int count) {
     return statistics_weighted_geometric_mean(values, NULL, count);
 }
 
-static double arithmetic_mean(const double *values, int count) {
+double statistics_mean(const double *values, int count) {
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += values[i];
@@ -80,7 +80,7 @@ void statistics_bootstrap_mean(const double *values, int count, double confidenc
     }
     /* Resampling reproduces the spread of the values about their own mean, which is too small by a
        factor of sqrt((count - 1) / count); with ten values the correction matters. */
-    double mean = arithmetic_mean(values, count);
+    double mean = statistics_mean(values, count);
     double widen = count > 1 ? sqrt((double)count / (count - 1)) : 1;
     double tail = 50 * (1 - confidence);
     *low = mean + widen * (statistics_percentile(means, resamples, tail) - mean);

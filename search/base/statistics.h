@@ -26,6 +26,7 @@ double statistics_median(const double *samples, int count);
    Statistics", 3rd ed., section 7.1). Few samples give their minimum and maximum. */
 void statistics_median_interval(const double *samples, int count, double *low, double *high);
 
+double statistics_mean(const double *values, int count);
 /* exp(mean(log x)); every value is positive. */
 double statistics_geometric_mean(const double *values, int count);
 /* exp(sum(w log x) / sum(w)); every weight is positive. NULL: all weights are equal. */

@@ -290,12 +290,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     bool json = false;
     bool markdown = false;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &choice.rank),
-        OPTION("goal", "K",
-               "case of a per_case run or of an exported kernel, from 0 (default: the first)",
-               &choice.goal),
-        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
-               &choice.solution),
+        REPLAY_OPTIONS(choice),
         OPTION("blocks", "N", "blocks in each round of a duel (default 10)", &context.blocks),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),

@@ -235,7 +235,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_cases = {
     .name = "cases",
     .arguments = "TEMPLATE (--from-torch FILE | --from-csv FILE) [options]",
-    .summary = "make a config's cases of the calls of a program",
+    .summary = "make a config's cases from the calls of a program",
     VERB_HELP(cases),
     .run = run,
 };

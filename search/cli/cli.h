@@ -4,7 +4,7 @@
  * statuses.
  *
  * Data goes to stdout, progress and warnings to stderr. A verb returns an exit status: 0 done, 1
- * failed, 2 bad usage or bad input, 3 a gate was not met.
+ * failed, 2 bad usage or bad input, 3 a check failed.
  *
  *     bool json = false;
  *     const struct option_row rows[] = {
@@ -72,6 +72,16 @@ struct option_row {
         "redeliver", "T", "treat a worker as lost after T without a heartbeat (default 30s)",      \
             OPTION_DURATION, &(redeliver_s)                                                        \
     }
+
+/* The options of a verb that starts from one kernel of a run: of a struct replay_choice
+   (run/replay_targets.h). */
+#define REPLAY_OPTIONS(choice)                                                                     \
+    OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &(choice).rank),      \
+        OPTION("goal", "K",                                                                        \
+               "case of a per_case run or of an exported kernel, from 0 (default: the first)",     \
+               &(choice).goal),                                                                    \
+        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",   \
+               &(choice).solution)
 
 /* With a queue the options of this host's workers are an error: `queue` and `device` NULL and
    `compile_workers` -1 if they were not given. */

@@ -15,7 +15,8 @@ const struct name_description exit_statuses[] = {
     {"0", "done"},
     {"1", "failed: a full disk, a missing GPU, a worker that does not start"},
     {"2", "bad usage or bad input: an option, a config, a folder"},
-    {"3", "a check failed: gate, replay, sanitize, try, space --genome"},
+    {"3", "a check failed: try, lint, replay, sanitize, gate, fsck, export, regret, wisdom, space "
+          "--genome"},
     {0},
 };
 

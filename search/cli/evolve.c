@@ -66,7 +66,7 @@ static struct evolve *create(const char *config_path, const char *out, const cha
     struct config *config = run_options_read_config(config_path, templates, changes, error);
     if (config != NULL && *config->evolve.proposer == '\0') {
         error_input(error, "name the program that proposes changes with --proposer COMMAND, such "
-                           "as proposers/mutate");
+                           "as build/proposers/mutate");
         config_free(config);
         return NULL;
     }
@@ -86,7 +86,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const struct option_row rows[] = {
         OPTION("proposer", "COMMAND", "the program that proposes changes, as the shell runs it",
                &options.proposer),
-        OPTION("strategy", "NAME", "what it is given: free, insight, full (the default)",
+        OPTION("strategy", "NAME", "what its requests hold: free, insight, full (the default)",
                &options.evolves_by),
         OPTION("proposals", "N", "stop after N proposals", &options.proposals),
         OPTION("trials", "N", "stop after N trials", &options.trials),

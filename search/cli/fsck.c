@@ -175,7 +175,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_fsck = {
     .name = "fsck",
     .arguments = "RUN [options]",
-    .summary = "check a run folder, and save what is whole of a damaged one",
+    .summary = "check a run folder, and salvage the intact rows of a damaged one",
     VERB_HELP(fsck),
     .run = run,
 };

@@ -48,7 +48,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_import = {
     .name = "import",
     .arguments = "T1.json [KERNEL.cu] [options]",
-    .summary = "make a template of a T1 description and its CUDA source",
+    .summary = "make a template from a T1 description and its CUDA source",
     VERB_HELP(import),
     .run = run,
 };

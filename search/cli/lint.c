@@ -200,7 +200,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_lint = {
     .name = "lint",
     .arguments = "TEMPLATE|CONFIG [options]",
-    .summary = "check a template beyond a trial, and its judge by mutants",
+    .summary = "find mistakes in a template that a trial does not, also by mutants",
     VERB_HELP(lint),
     .run = run,
 };

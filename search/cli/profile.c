@@ -302,15 +302,11 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &choice.rank),
-        OPTION("goal", "K",
-               "case of a per_case run or of an exported kernel, from 0 (default: the first)",
-               &choice.goal),
-        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
-               &choice.solution),
+        REPLAY_OPTIONS(choice),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &device),
-        {"time", "LIMIT", "time limit of ncu (default 2m)", OPTION_DURATION, &context.limit_s},
+        {"time", "LIMIT", "time limit of ncu (default 2m; of --keep 5m)", OPTION_DURATION,
+         &context.limit_s},
         OPTION("report", "FILE", "save ncu's counters there, as CSV", &context.report),
         OPTION("keep", NULL, "keep ncu's own report, all sections, in the run's folder",
                &context.keep),

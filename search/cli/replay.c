@@ -170,12 +170,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     context->choice = replay_choice_default();
     context->tolerance = 5;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)",
-               &context->choice.rank),
-        OPTION("goal", "K", "of a per_case run, from 0 (default: the first)",
-               &context->choice.goal),
-        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
-               &context->choice.solution),
+        REPLAY_OPTIONS(context->choice),
         OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
                &context->device),
         OPTION("tolerance", "PERCENT",

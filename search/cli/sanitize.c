@@ -89,10 +89,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
     const char *device = NULL;
     bool json = false;
     const struct option_row rows[] = {
-        OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &choice.rank),
-        OPTION("goal", "K", "case of a per_case run, from 0 (default: the first)", &choice.goal),
-        OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",
-               &choice.solution),
+        REPLAY_OPTIONS(choice),
         OPTION("device", "SPEC", "cuda:N (default: the run's device)", &device),
         OPTION("json", NULL, "print one JSON object", &json),
         {0},

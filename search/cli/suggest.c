@@ -273,7 +273,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
 const struct verb verb_suggest = {
     .name = "suggest",
     .arguments = "CONFIG [options]",
-    .summary = "name the genome that earlier runs hold best for a case, without a search",
+    .summary = "predict the best genome for a case from earlier runs, without a search",
     VERB_HELP(suggest),
     .run = run,
 };

@@ -54,7 +54,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &how.connection.authority),
         OPTION("insecure", NULL, "accept a server on another host without credentials",
                &how.connection.insecure),
-        {"idle", "T", "leave after T without work", OPTION_DURATION, &how.idle_s},
+        {"idle", "T", "exit after T without work", OPTION_DURATION, &how.idle_s},
         OPTION("compile-workers", "N",
                "compile processes (default: the cores, less one for each device)",
                &how.compile_workers),

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "evaluate/program.h"
+#include "evaluate/external_program.h"
 #include "evaluate/timing_budget.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { PROTOCOL = 1, SELECTION_SAMPLES = 15, SELECTION_SAMPLES_MIN = 3 };
 static const double selection_warmup_us = 2000, selection_us = 200e3;
 
 struct baseline {
-    struct program program;
+    struct external_program program;
     char name[BASELINE_NAME_SIZE];
     int count;
     char implementations[IMPLEMENTATIONS_MAX][64];
@@ -62,7 +62,7 @@ static int read_start_answer(struct baseline *baseline, const struct json *answe
         return error_set(error,
                          "the baseline's program %s runs on %s and the kernel on %s: select "
                          "one device with --device",
-                         program_name(&baseline->program), device_name, device->name);
+                         external_program_name(&baseline->program), device_name, device->name);
     if (json_count(&list) < 1 || json_count(&list) > IMPLEMENTATIONS_MAX)
         return json_error(&list, error, "must have 1 to %d names", IMPLEMENTATIONS_MAX);
     for (int i = 0; i < json_count(&list); i++) {
@@ -84,7 +84,7 @@ static int start_session(struct baseline *baseline, const struct device_info *de
     cJSON_AddNumberToObject(question, "protocol", PROTOCOL);
     cJSON_AddStringToObject(question, "device", device->spec);
     cJSON_AddStringToObject(question, "device_name", device->name);
-    if (program_ask(&baseline->program, "begin", question, &document, &answer, error) < 0)
+    if (external_program_ask(&baseline->program, "begin", question, &document, &answer, error) < 0)
         return -1;
     int status = read_start_answer(baseline, &answer, device, error);
     json_release(&document);
@@ -100,8 +100,8 @@ struct baseline *baseline_open(const struct baseline_command *command,
     }
     struct baseline *baseline = xcalloc(1, sizeof *baseline);
     baseline->program =
-        (struct program){.command = command, .role = "baseline", .kind = ERROR_FAILED};
-    if (program_start(&baseline->program, error) == 0 &&
+        (struct external_program){.command = command, .role = "baseline", .kind = ERROR_FAILED};
+    if (external_program_start(&baseline->program, error) == 0 &&
         start_session(baseline, device, error) == 0)
         return baseline;
     baseline_close(baseline);
@@ -111,7 +111,7 @@ struct baseline *baseline_open(const struct baseline_command *command,
 void baseline_close(struct baseline *baseline) {
     if (baseline == NULL)
         return;
-    program_stop(&baseline->program);
+    external_program_stop(&baseline->program);
     free(baseline);
 }
 
@@ -130,7 +130,8 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
     cJSON_AddStringToObject(question, "implementation", baseline->implementations[implementation]);
     cJSON_AddNumberToObject(question, "launches", how->launches);
     cJSON_AddNumberToObject(question, "sets", how->sets);
-    if (program_ask(&baseline->program, "capture", question, &document, &answer, error) < 0)
+    if (external_program_ask(&baseline->program, "capture", question, &document, &answer, error) <
+        0)
         return -1;
     int status = 0;
     if (json_find(&answer, "unable", &value)) {
@@ -169,7 +170,7 @@ static int request_samples(struct baseline *baseline, const char *question, cJSO
     struct json_document document;
     struct json answer;
     cJSON_AddNumberToObject(object, "samples", samples);
-    if (program_ask(&baseline->program, question, object, &document, &answer, error) < 0)
+    if (external_program_ask(&baseline->program, question, object, &document, &answer, error) < 0)
         return -1;
     int status = read_samples(&answer, samples, samples_us, error);
     json_release(&document);

@@ -1,5 +1,5 @@
 #include "evaluate/buffers.h"
-#include "evaluate/answers.h"
+#include "evaluate/recorded_answers.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -113,8 +113,9 @@ static int fill_inputs(struct buffers *buffers, int set, const struct stress *st
     buffers->seeds[set] = seed;
     draw_scalars(buffers, set, seed);
     if (buffers->template->reference_kind == REFERENCE_ANSWERS)
-        return answers_fill(buffers, set, seed, error) < 0 ? -1
-                                                           : buffers_record(buffers, set, error);
+        return recorded_answers_fill(buffers, set, seed, error) < 0
+                   ? -1
+                   : buffers_record(buffers, set, error);
     if (buffers_fill_role(buffers, set, ROLE_INPUT, stress, seed, error) < 0 ||
         (buffers->template->setup.count > 0 && run_setup(buffers, set, stress, seed, error) < 0))
         return -1;
@@ -158,7 +159,7 @@ int buffers_fill_pattern(struct buffers *buffers, int set, struct error *error) 
     const size_t pattern_bytes = PATTERN_WORDS * sizeof(uint32_t);
     if (buffers->template->reference_kind == REFERENCE_ANSWERS) {
         draw_scalars(buffers, set, PATTERN_SEED);
-        return answers_fill(buffers, set, PATTERN_SEED, error);
+        return recorded_answers_fill(buffers, set, PATTERN_SEED, error);
     }
     uint32_t *pattern = xmalloc(pattern_bytes);
     struct random random;

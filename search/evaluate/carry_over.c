@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
 
 #include <stdlib.h>
 

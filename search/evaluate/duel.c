@@ -216,13 +216,6 @@ enum verdict duel_round(struct duel *duel, int case_index,
 
 /* ---- deciding ---- */
 
-static double mean_log(const double *log_ratios, int count) {
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += log_ratios[i];
-    return sum / count;
-}
-
 /* Of the logarithms of one block of each case. */
 static double mean_over_cases(const struct duel *duel, int block) {
     const double *weights = duel->settings.weights;
@@ -235,7 +228,7 @@ static double mean_over_cases(const struct duel *duel, int block) {
 }
 
 double duel_case_ratio(const struct duel *duel, int case_index) {
-    return exp(mean_log(duel->log_ratios[case_index], duel->counts[case_index]));
+    return exp(statistics_mean(duel->log_ratios[case_index], duel->counts[case_index]));
 }
 
 int duel_worst_case(const struct duel *duel, double *ratio) {
@@ -289,8 +282,9 @@ bool duel_decide(struct duel *duel, struct duel_outcome *outcome) {
     for (int b = 0; b < count; b++)
         log_ratios[b] = mean_over_cases(duel, b);
     duel_worst_case(duel, &worst);
-    *outcome = (struct duel_outcome){
-        .result = DUEL_UNDECIDED, .blocks = count, .ratio = exp(mean_log(log_ratios, count))};
+    *outcome = (struct duel_outcome){.result = DUEL_UNDECIDED,
+                                     .blocks = count,
+                                     .ratio = exp(statistics_mean(log_ratios, count))};
     bootstrap_interval(duel, log_ratios, count, &outcome->low, &outcome->high);
     bool faster = outcome->high < 1 - settings->margin;
     bool slower = outcome->low > 1 + settings->margin;

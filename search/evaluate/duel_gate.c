@@ -1,210 +1,16 @@
-/* The duel as a gate of a trial. The opponent is loaded beside the candidate on the same device,
-   and both run on inputs of the same seeds; or it is a baseline in a process of its own. */
+/* The duel as a gate of a trial: rounds of captured calls of both sides until it is decided, and
+   the score that results. */
 #include "evaluate/evaluation.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "evaluate/baseline.h"
-#include "evaluate/duel.h"
+#include "evaluate/opponent.h"
 #include "evaluate/timing_budget.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The other side of the duel: a genome with an evaluation of its own, or a baseline. */
-struct opponent {
-    struct trial_request request; /* borrows pointers from the candidate's request */
-    struct trial_result result;
-    struct evaluation evaluation;
-    struct baseline *baseline;           /* NULL: the opponent is a genome */
-    int implementation_index[CASES_MAX]; /* of the baseline, by case */
-    double call_us[CASES_MAX];           /* of that implementation, by a few samples */
-    struct error *failure;               /* set if the baseline failed within a round */
-    bool failed;
-};
-
-static int open_other_evaluator(struct evaluator *evaluator,
-                                const struct evaluation_settings *settings, struct error *error) {
-    struct other_evaluator *other = &evaluator->other_evaluator;
-    if (other->settings == settings)
-        return 0;
-    evaluator_close_other(evaluator);
-    other->compiler = compiler_new(settings, &evaluator->device->info,
-                                   nvrtc_cache(compiler_nvrtc(evaluator->compiler)), error);
-    if (other->compiler != NULL)
-        other->evaluator = evaluator_new(settings, evaluator->device, other->compiler, error);
-    if (other->evaluator == NULL) {
-        evaluator_close_other(evaluator);
-        return -1;
-    }
-    other->settings = settings;
-    return 0;
-}
-
-void evaluator_close_other(struct evaluator *evaluator) {
-    evaluator_free(evaluator->other_evaluator.evaluator);
-    compiler_free(evaluator->other_evaluator.compiler);
-    evaluator->other_evaluator = (struct other_evaluator){0};
-}
-
-/* An opponent that fails is an error, not a verdict on the candidate. */
-static int opponent_error(const struct opponent *opponent, struct error *error) {
-    const struct outcome *outcome = &opponent->result.outcome;
-    return error_input(error, "a duel needs an opponent that works, but it fails: %s: %.300s",
-                       verdict_name(outcome->verdict), outcome->reason);
-}
-
-static int check_same_cases(const struct evaluation *a, const struct evaluation *b,
-                            struct error *error) {
-    char left[CASE_NAME_SIZE];
-    char right[CASE_NAME_SIZE];
-    bool same = a->template->case_count == b->template->case_count;
-    for (int c = 0; same && c < a->template->case_count; c++) {
-        template_print_shape(a->template, &a->template->cases[c], left);
-        template_print_shape(b->template, &b->template->cases[c], right);
-        same = strcmp(left, right) == 0;
-    }
-    return same ? 0 : error_input(error, "the two sides of the duel have different cases");
-}
-
-void evaluator_close_baseline(struct evaluator *evaluator) {
-    baseline_close(evaluator->baseline_process.baseline);
-    baseline_command_release(&evaluator->baseline_process.command);
-    evaluator->baseline_process.baseline = NULL;
-}
-
-static bool same_command(const struct baseline_command *a, const struct baseline_command *b) {
-    bool same = a->count == b->count && a->limit_s == b->limit_s;
-    for (int i = 0; same && i < a->count; i++)
-        same = strcmp(a->words[i], b->words[i]) == 0;
-    return same;
-}
-
-/* Starting a framework takes seconds: a worker does it once for all its duels. */
-static struct baseline *open_baseline_process(struct evaluator *evaluator,
-                                              const struct baseline_command *command,
-                                              struct error *error) {
-    struct baseline_process *baseline_process = &evaluator->baseline_process;
-    if (baseline_process->baseline != NULL && same_command(&baseline_process->command, command))
-        return baseline_process->baseline;
-    evaluator_close_baseline(evaluator);
-    baseline_command_copy(&baseline_process->command, command);
-    baseline_process->baseline =
-        baseline_open(&baseline_process->command, &evaluator->device->info, error);
-    return baseline_process->baseline;
-}
-
-void evaluator_clear_champion(struct evaluator *evaluator) {
-    for (int c = 0; c < CASES_MAX; c++)
-        nvrtc_image_release(&evaluator->champion.images[c]);
-    evaluator->champion.valid = false;
-}
-
-bool evaluator_has_champion(const struct evaluator *evaluator, int goal,
-                            const struct genome *genome) {
-    const struct cached_champion *champion = &evaluator->champion;
-    return champion->valid && champion->goal == goal && genome_equal(&champion->genome, genome);
-}
-
-void evaluator_set_champion(struct evaluator *evaluator, int goal, const struct genome *genome,
-                            const struct device_image images[CASES_MAX]) {
-    evaluator_clear_champion(evaluator);
-    memcpy(evaluator->champion.images, images, sizeof evaluator->champion.images);
-    evaluator->champion.goal = goal;
-    evaluator->champion.genome = *genome;
-    evaluator->champion.valid = true;
-}
-
-/* Compiles the opponent, or reuses the cached images: most duels have the same opponent as the
-   previous one. Only the images are cached: any candidate since could have overwritten GPU
-   memory, so that an opponent is loaded for each duel. */
-static int compile_opponent(struct evaluator *evaluator, bool by_request, struct opponent *opponent,
-                            struct error *error) {
-    const struct trial_request *request = &opponent->request;
-    struct cached_champion *champion = &evaluator->champion;
-    bool is_template_kernel = !by_request;
-    for (int c = 0; c < CASES_MAX; c++)
-        is_template_kernel = is_template_kernel && request->sources[c] == NULL;
-    if (is_template_kernel && evaluator_has_champion(evaluator, request->goal, &request->genome))
-        return 0;
-    evaluator_clear_champion(evaluator);
-    int status =
-        compiler_build(evaluator->compiler, request, champion->images, &opponent->result, error);
-    champion->valid = is_template_kernel && status == 0;
-    champion->goal = request->goal;
-    champion->genome = request->genome;
-    return status;
-}
-
-static int prepare_genome_opponent(struct evaluation *evaluation, struct opponent *opponent,
-                                   struct error *error) {
-    const struct trial_opponent *requested = &evaluation->request->opponent;
-    struct evaluator *evaluator = evaluation->evaluator;
-    if (requested->settings != NULL) {
-        if (open_other_evaluator(evaluator, requested->settings, error) < 0)
-            return -1;
-        evaluator = evaluator->other_evaluator.evaluator;
-    }
-    opponent->request = (struct trial_request){.number = requested->trial,
-                                               .goal = requested->goal,
-                                               .genome = requested->genome,
-                                               .full = true,
-                                               .seed = evaluation->request->seed};
-    memcpy(opponent->request.sources, requested->sources, sizeof requested->sources);
-    memcpy(opponent->request.cubins, requested->cubins, sizeof requested->cubins);
-    opponent->evaluation = (struct evaluation){
-        .evaluator = evaluator,
-        .request = &opponent->request,
-        .template = compiler_template(evaluator->compiler, requested->goal, error),
-        .result = &opponent->result,
-        .error = error,
-        .deadline_s = evaluation->deadline_s};
-    if (opponent->evaluation.template == NULL ||
-        check_same_cases(&opponent->evaluation, evaluation, error) < 0)
-        return -1;
-    outcome_set_cases(&opponent->result.outcome, opponent->evaluation.template->case_count);
-    int status = compile_opponent(evaluator, evaluation->request->duel_blocks > 0, opponent, error);
-    if (status == 0)
-        status = evaluation_load(&opponent->evaluation, evaluator->champion.images);
-    /* A search's champion was verified in its own trial; the opponent of a requested duel was
-       not. */
-    if (status == 0 && evaluation->request->duel_blocks > 0)
-        status = evaluation_verify(&opponent->evaluation);
-    return status == 1 ? opponent_error(opponent, error) : status;
-}
-
 /* ---- one case of a round ---- */
-
-static struct baseline_capture baseline_capture_settings(const struct evaluation *evaluation,
-                                                         int launches) {
-    return (struct baseline_capture){.launches = launches,
-                                     .sets = evaluation->evaluator->settings->timing.input_sets};
-}
-
-static enum verdict sample_baseline(void *context, int count, double *samples_us, char *reason) {
-    struct opponent *opponent = context;
-    opponent->failed =
-        baseline_warm(opponent->baseline, 0, count, samples_us, opponent->failure) < 0;
-    snprintf(reason, REASON_SIZE, "the baseline failed");
-    return opponent->failed ? VERDICT_CRASHED : VERDICT_OK;
-}
-
-static int add_baseline(struct opponent *opponent, const struct evaluation *evaluation, int c,
-                        int launches, struct duel_sampler *sampler, struct error *error) {
-    const struct baseline_capture how = baseline_capture_settings(evaluation, launches);
-    char unable[REASON_SIZE];
-    cJSON *shape = template_shape_json(evaluation->template, &evaluation->template->cases[c]);
-    int status = baseline_capture(opponent->baseline, opponent->implementation_index[c], shape,
-                                  &how, unable, error);
-    cJSON_Delete(shape);
-    opponent->failure = error;
-    *sampler = (struct duel_sampler){.sample = sample_baseline, .context = opponent};
-    return status == 1 ? error_set(error, "%s does not support this case: %.300s",
-                                   baseline_implementation(opponent->baseline,
-                                                           opponent->implementation_index[c]),
-                                   unable)
-                       : status;
-}
 
 /* The captured calls of both sides in one case. The order of capture alternates between rounds. */
 struct pairing {
@@ -244,10 +50,10 @@ static int run_case_round(struct duel *duel, struct opponent *opponent,
     int status = 0;
     for (int i = 0; i < DUEL_SIDES && status == 0; i++) {
         int side = (i + round) % DUEL_SIDES;
-        status =
-            side == DUEL_CHAMPION && opponent->baseline != NULL
-                ? add_baseline(opponent, challenger, c, launches, &pairing.samplers[side], error)
-                : add_candidate(&pairing, side, sides, c, launches, failure, error);
+        status = side == DUEL_CHAMPION && opponent->baseline != NULL
+                     ? opponent_capture_baseline(opponent, challenger, c, launches,
+                                                 &pairing.samplers[side], error)
+                     : add_candidate(&pairing, side, sides, c, launches, failure, error);
     }
     if (status == 0) {
         failure->verdict = duel_round(duel, c, pairing.samplers, launches, failure->reason);
@@ -352,6 +158,15 @@ static struct duel_settings duel_settings_of(const struct evaluation *evaluation
     };
 }
 
+/* NULL after an error. */
+static struct duel *new_duel(const struct evaluation *evaluation, const struct opponent *opponent,
+                             struct duel_settings *settings) {
+    const struct evaluation *other = opponent->baseline == NULL ? &opponent->evaluation : NULL;
+    if (evaluation_work_ratios(evaluation, other, settings->work_ratio) < 0)
+        return NULL;
+    return duel_new(settings, evaluation->template->case_count);
+}
+
 /* ---- duels of settled sides ---- */
 
 /* Two figures of a kernel at the power limit, minutes apart, differ by less: the clock that the
@@ -396,11 +211,9 @@ static int settle_duel(struct evaluation *evaluation, struct opponent *opponent)
     struct duel_settings settings = duel_settings_of(evaluation);
     settings.blocks = SETTLED_BLOCKS;
     settings.settle_us = DUEL_SETTLE_US;
-    if (evaluation_work_ratios(evaluation,
-                               opponent->baseline == NULL ? &opponent->evaluation : NULL,
-                               settings.work_ratio) < 0)
+    struct duel *duel = new_duel(evaluation, opponent, &settings);
+    if (duel == NULL)
         return -1;
-    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = run_rounds(evaluation, opponent, duel, 1, &settled, start);
     evaluation->evaluator->settled_s += clock_seconds() - start;
     if (status == 0) {
@@ -422,11 +235,9 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     const bool requested = evaluation->request->duel_blocks > 0;
     struct duel_settings settings = duel_settings_of(evaluation);
     settings.settle_us = requested && may_settle(evaluation) ? DUEL_SETTLE_US : 0;
-    if (evaluation_work_ratios(evaluation,
-                               opponent->baseline == NULL ? &opponent->evaluation : NULL,
-                               settings.work_ratio) < 0)
+    struct duel *duel = new_duel(evaluation, opponent, &settings);
+    if (duel == NULL)
         return -1;
-    struct duel *duel = duel_new(&settings, evaluation->template->case_count);
     int status = run_rounds(evaluation, opponent, duel, DUEL_ROUNDS,
                             &evaluation->result->outcome.duel, start);
     if (status == 0)
@@ -439,41 +250,6 @@ static int run_duel(struct evaluation *evaluation, struct opponent *opponent, do
     if (status == 0)
         evaluation->result->outcome.score_us =
             evaluation_score(evaluation, evaluation->result->outcome.score_us);
-    return status;
-}
-
-/* Selects the implementation for a case, the named one or the fastest, and times a call of it. A
-   named one that does not support the case is an error of its first round. */
-static int select_implementation(struct evaluation *evaluation, struct opponent *opponent, int c,
-                                 struct error *error) {
-    const char *name = evaluation->request->opponent.implementation;
-    const struct baseline_capture how =
-        baseline_capture_settings(evaluation, evaluation->evaluator->settings->timing.launches);
-    int found = name != NULL ? baseline_find(opponent->baseline, name, error) : 0;
-    if (found < 0)
-        return -1;
-    char unable[REASON_SIZE];
-    int launches, status = 0;
-    double *call_us = &opponent->call_us[c];
-    cJSON *shape = template_shape_json(evaluation->template, &evaluation->template->cases[c]);
-    if (name != NULL)
-        status = baseline_capture_timed(opponent->baseline, found, shape, &how, &launches, call_us,
-                                        unable, error);
-    else
-        found = baseline_fastest(opponent->baseline, shape, &how, call_us, error);
-    cJSON_Delete(shape);
-    opponent->implementation_index[c] = found;
-    return found < 0 || status < 0 ? -1 : 0;
-}
-
-/* Starts the baseline's process and selects an implementation for each case. */
-static int prepare_baseline_opponent(struct evaluation *evaluation, struct opponent *opponent,
-                                     struct error *error) {
-    const struct trial_opponent *requested = &evaluation->request->opponent;
-    opponent->baseline = open_baseline_process(evaluation->evaluator, &requested->baseline, error);
-    int status = opponent->baseline != NULL ? 0 : -1;
-    for (int c = 0; c < evaluation->template->case_count && status == 0; c++)
-        status = select_implementation(evaluation, opponent, c, error);
     return status;
 }
 
@@ -491,9 +267,7 @@ int evaluation_duel(struct evaluation *evaluation) {
     if (!request->opponent.present || (request->duel_blocks == 0 && !challenges))
         return 0;
     struct opponent *opponent = xcalloc(1, sizeof *opponent);
-    int status = request->opponent.baseline.count > 0
-                     ? prepare_baseline_opponent(evaluation, opponent, evaluation->error)
-                     : prepare_genome_opponent(evaluation, opponent, evaluation->error);
+    int status = opponent_prepare(opponent, evaluation, evaluation->error);
     if (status == 0)
         status = run_duel(evaluation, opponent, start);
     evaluation->result->opponent = request->opponent.trial;

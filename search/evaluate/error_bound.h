@@ -36,7 +36,7 @@
  * Instructions"). So 6 roundings of float are always allowed, in every element: of an f32 output
  * half a unit is no more than one of them, for f16 and bf16 they are nothing.
  *
- * A plain kernel may also be lucky on an output of few elements: lucky.h.
+ * A plain kernel may also be lucky on an output of few elements: few_elements.h.
  *
  * A relaxed genome (sums in half) is limited to a quarter of the error of one dropped tile, and to
  * 32 u: a sum in half is a random walk of one rounding per addition, which after 16384 terms in

@@ -1,6 +1,7 @@
 /*
  * evaluation: the state of one candidate's trial in an evaluator. Private to evaluate/: evaluator.c
- * runs the gates, correctness.c and final_checks.c verify, timing.c times, duel_gate.c runs duels.
+ * runs the gates, correctness.c and final_checks.c verify, timing.c times, duel_gate.c runs duels
+ * (opponent.h).
  *
  * Gates return 0 to continue, 1 when the candidate has its verdict, -1 with the error.
  */

@@ -225,21 +225,15 @@ bool evaluation_would_be_champion(const struct evaluation *evaluation) {
 }
 
 int evaluation_run_final_checks(struct evaluation *evaluation) {
+    static int (*const checks[])(struct evaluation *) = {
+        check_edge_shapes,  check_thin_shapes,           check_hard_inputs,      check_held_out,
+        check_flush_memory, evaluation_check_long_cases, evaluation_check_races,
+    };
     if (!evaluation_would_be_champion(evaluation))
         return 0;
-    int status = check_edge_shapes(evaluation);
-    if (status == 0)
-        status = check_thin_shapes(evaluation);
-    if (status == 0)
-        status = check_hard_inputs(evaluation);
-    if (status == 0)
-        status = check_held_out(evaluation);
-    if (status == 0)
-        status = check_flush_memory(evaluation);
-    if (status == 0)
-        status = evaluation_check_long_cases(evaluation);
-    if (status == 0)
-        status = evaluation_check_races(evaluation);
+    int status = 0;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && status == 0; i++)
+        status = checks[i](evaluation);
     evaluation->result->final_checks = status == 0;
     return status;
 }

@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "device/emulated.h"
-#include "evaluate/before.h"
 #include "evaluate/c_reference.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/prepare_call.h"
 #include "evaluate/references.h"
 
 #include <math.h>
@@ -268,7 +268,7 @@ static int run_call(struct inspector *inspector, enum poison poison, uint64_t se
     struct device_sequence sequence;
     if (buffers_poison(buffers, 0, poison, seed, error) < 0)
         return -1;
-    int prepared = before_call(buffers, 0, inspector->one.module, reason, error);
+    int prepared = buffers_prepare_call(buffers, 0, inspector->one.module, reason, error);
     if (prepared != 0)
         return prepared;
     buffers_sequence(buffers, 0, inspector->one.module, &sequence);

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static const double tensor_bytes_max = 400 << 20;
 /* The position of the last block of a grid of fewer than 2^31. */
 static const double last_block = 1 - 1e-10;
 
-/* On fewer elements a plain kernel may be right by luck (lucky.h), whose draws would take too long
-   here: the bound is so much wider. */
+/* On fewer elements a plain kernel may be right by luck (few_elements.h), whose draws would take
+   too long here: the bound is so much wider. */
 enum { FEW_ELEMENTS_HERE = 64, FEW_ELEMENTS_FACTOR = 16 };
 
 static const char gate[] = "long cases";
@@ -231,7 +231,7 @@ static int prepare_case(struct long_case *it, struct failure *failure, struct er
                                           &one->module, error) < 0 ||
         long_fill_inputs(it, error) < 0 || buffers_protect(buffers, 0, true, error) < 0)
         return -1;
-    int status = before_call(buffers, 0, one->module, failure->reason, error);
+    int status = buffers_prepare_call(buffers, 0, one->module, failure->reason, error);
     if (status != 0) {
         failure->verdict = VERDICT_LAUNCH_FAILED;
         return status;

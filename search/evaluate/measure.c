@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
-#include "evaluate/before.h"
 #include "evaluate/carry_over.h"
+#include "evaluate/prepare_call.h"
 #include "evaluate/timed_calls.h"
 #include "evaluate/timing_budget.h"
 
@@ -73,7 +73,7 @@ static int copy_variables(struct measurement *it, struct failure *failure, struc
 static int prepare_calls(struct measurement *it, struct failure *failure, struct error *error) {
     timed_calls_init(&it->calls, &it->buffers, it->one.module);
     int status = it->one.device->info.predicts
-                     ? before_call(&it->buffers, 0, it->one.module, failure->reason, error)
+                     ? buffers_prepare_call(&it->buffers, 0, it->one.module, failure->reason, error)
                      : copy_variables(it, failure, error);
     if (status == 1)
         failure->verdict = VERDICT_LAUNCH_FAILED;

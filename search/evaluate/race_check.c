@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "device/emulated.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +276,8 @@ static int run_case(struct race_check *check, const struct small_case *small) {
     if (status == 0 && buffers_protect(buffers, 0, true, evaluation->error) < 0)
         status = -1;
     if (status == 0)
-        status = before_call(buffers, 0, check->modules[small->variant], reason, evaluation->error);
+        status = buffers_prepare_call(buffers, 0, check->modules[small->variant], reason,
+                                      evaluation->error);
     if (status == 1) { /* the case's own gate refuses it */
         memcpy(check->reason, reason, sizeof reason);
         status = 0;

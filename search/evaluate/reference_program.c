@@ -2,8 +2,8 @@
 
 #include "base/memory.h"
 #include "base/npy.h"
-#include "evaluate/arrays.h"
-#include "evaluate/program.h"
+#include "evaluate/external_program.h"
+#include "evaluate/tensor_files.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ struct kept {
 };
 
 struct reference_program {
-    struct program program;
+    struct external_program program;
     const struct template *template;
     char folder[PATH_SIZE]; /* empty: none */
     int64_t id;             /* of the last question */
@@ -68,7 +68,7 @@ static int begin(struct reference_program *it, struct error *error) {
     struct json answer, name;
     cJSON *question = cJSON_CreateObject();
     cJSON_AddNumberToObject(question, "protocol", PROTOCOL);
-    if (program_ask(&it->program, "begin", question, &document, &answer, error) < 0)
+    if (external_program_ask(&it->program, "begin", question, &document, &answer, error) < 0)
         return -1;
     int status = json_require(&answer, "reference", &name, error);
     json_release(&document);
@@ -79,9 +79,9 @@ struct reference_program *reference_program_new(const struct template *template,
                                                 struct error *error) {
     struct reference_program *it = xcalloc(1, sizeof *it);
     it->template = template;
-    it->program = (struct program){
+    it->program = (struct external_program){
         .command = &template->reference_program, .role = "reference", .kind = ERROR_INPUT};
-    if (make_folder(it->folder, error) == 0 && program_start(&it->program, error) == 0 &&
+    if (make_folder(it->folder, error) == 0 && external_program_start(&it->program, error) == 0 &&
         begin(it, error) == 0)
         return it;
     reference_program_free(it);
@@ -97,7 +97,7 @@ static void forget(struct kept *kept) {
 void reference_program_free(struct reference_program *it) {
     if (it == NULL)
         return;
-    program_stop(&it->program);
+    external_program_stop(&it->program);
     for (int i = 0; i < KEPT_MAX; i++)
         forget(&it->kept[i]);
     if (it->folder[0] != '\0')
@@ -138,7 +138,8 @@ static int write_arrays(const struct reference_program *it, const struct verify_
         if (is_computed(it->template, t))
             unlink(path);
         else if (tensor->role == ROLE_INPUT && planned->present &&
-                 array_write_input(one->device, buffers->tensors[set][t], planned, path, error) < 0)
+                 tensor_file_write_input(one->device, buffers->tensors[set][t], planned, path,
+                                         error) < 0)
             return -1;
     }
     return 0;
@@ -155,23 +156,23 @@ static int check_answer(struct reference_program *it, const struct json *answer,
         return error_input(error,
                            "the reference's program %s answered question %lld when it was asked "
                            "%lld: each answer has the question's \"id\"",
-                           program_name(&it->program), (long long)id, (long long)it->id);
+                           external_program_name(&it->program), (long long)id, (long long)it->id);
     return 0;
 }
 
 static int ask(struct reference_program *it, cJSON *question, struct error *error) {
     struct json_document document;
     struct json answer;
-    if (program_is_ahead(&it->program)) {
+    if (external_program_is_ahead(&it->program)) {
         cJSON_Delete(question);
         return error_input(error,
                            "the reference's program %s printed more than one line for question "
                            "%lld: print the answer alone, and all else on standard error",
-                           program_name(&it->program), (long long)it->id);
+                           external_program_name(&it->program), (long long)it->id);
     }
     cJSON_AddNumberToObject(question, "id", (double)++it->id);
     cJSON_AddStringToObject(question, "folder", it->folder);
-    if (program_ask(&it->program, "compute", question, &document, &answer, error) < 0)
+    if (external_program_ask(&it->program, "compute", question, &document, &answer, error) < 0)
         return -1;
     int status = check_answer(it, &answer, error);
     json_release(&document);
@@ -214,9 +215,10 @@ static int compute(struct reference_program *it, const struct verify_case *one,
         if (array_path(it, t, path, error) < 0)
             return -1;
         kept->outputs[t] =
-            array_read_output(path, it->template->tensors[t].name, &plan->tensors[t], error);
+            tensor_file_read_output(path, it->template->tensors[t].name, &plan->tensors[t], error);
         if (kept->outputs[t] == NULL)
-            return error_prefix(error, "the reference's program %s", program_name(&it->program));
+            return error_prefix(error, "the reference's program %s",
+                                external_program_name(&it->program));
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 #include "evaluate/references.h"
 #include "base/memory.h"
-#include "evaluate/answers.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
+#include "evaluate/recorded_answers.h"
 #include "evaluate/reference_program.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ static int prepare_reference(const struct verify_case *one, const struct buffers
                              struct device_module *module, struct error *error) {
     const struct template *template = one->template;
     char reason[REASON_SIZE];
-    int status = before_call(buffers, 0, module, reason, error);
+    int status = buffers_prepare_call(buffers, 0, module, reason, error);
     return status == 1
                ? error_input(
                      error, "%s/%s: no launch takes it as an argument, and %s", template->folder,
@@ -195,7 +195,7 @@ int run_references(const struct verify_case *one, const struct buffers *buffers,
                    add_reference(one, buffers, set, one->plain, &runs->plain, &both, error) < 0 ||
                    run_launches(one, &both, error) < 0 ||
                    (one->template->reference_kind == REFERENCE_ANSWERS &&
-                    answers_run(one, buffers, set, &runs->reference, error) < 0) ||
+                    recorded_answers_run(one, buffers, set, &runs->reference, error) < 0) ||
                    (one->program != NULL && reference_program_run(one->program, one, buffers, set,
                                                                   &runs->reference, error) < 0) ||
                    convert_written(one, &runs->reference, error) < 0 ||
@@ -233,6 +233,27 @@ void reference_inputs_free(struct planned_buffers *inputs) {
         return;
     buffers_release(&inputs->buffers);
     free(inputs);
+}
+
+struct reference_runs *reference_runs_on_seed(const struct verify_case *one,
+                                              const struct stress *stress, uint64_t seed,
+                                              struct planned_buffers **inputs,
+                                              struct error *error) {
+    struct reference_runs *runs = reference_runs_new(one, error);
+    if (runs == NULL)
+        return NULL;
+    *inputs = reference_inputs_new(one, runs, error);
+    int status = *inputs != NULL ? 0 : -1;
+    if (status == 0)
+        status = stress != NULL ? buffers_fill_stress(&(*inputs)->buffers, 0, stress, seed, error)
+                                : buffers_fill(&(*inputs)->buffers, 0, seed, error);
+    if (status == 0)
+        status = run_references(one, &(*inputs)->buffers, 0, runs, error);
+    if (status == 0)
+        return runs;
+    reference_inputs_free(*inputs);
+    reference_runs_free(runs);
+    return NULL;
 }
 
 /* ---- checks ---- */

@@ -58,6 +58,11 @@ struct planned_buffers *reference_inputs_new(const struct verify_case *one,
                                              const struct reference_runs *runs,
                                              struct error *error);
 void reference_inputs_free(struct planned_buffers *inputs);
+/* Runs both on new inputs from a seed, of a stress recipe unless it is NULL. NULL on an error; else
+   the caller frees the runs and the inputs. */
+struct reference_runs *reference_runs_on_seed(const struct verify_case *one,
+                                              const struct stress *stress, uint64_t seed,
+                                              struct planned_buffers **inputs, struct error *error);
 
 /* Checks output `t` of both kernels on a set; `plain` compares them. Returns 0; 1 if the input is a
    derived stress recipe that the plain kernel cannot compute, which says nothing about a candidate;

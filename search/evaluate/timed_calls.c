@@ -1,7 +1,7 @@
 #include "evaluate/timed_calls.h"
 
 #include "base/memory.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void write_round(struct timed_calls *calls, int round, struct buffers *bu
     for (int s = 0; s < sets; s++) {
         buffers_sequence(buffers, s, calls->module, &calls->calls[round * sets + s]);
         if (calls->before != NULL)
-            before_sequence(buffers, s, &calls->before[round * sets + s]);
+            buffers_prepare_sequence(buffers, s, &calls->before[round * sets + s]);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "device/emulated.h"
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
 
 struct tracer {
     struct compiler *compiler;
@@ -50,7 +50,7 @@ static int trace_case(struct tracer *tracer, const struct template *template,
         goto done;
     status = buffers_fill_pattern(buffers, 0, error);
     if (status == 0)
-        status = before_call(buffers, 0, module, trace->reason, error);
+        status = buffers_prepare_call(buffers, 0, module, trace->reason, error);
     if (status == 1) {
         trace->verdict = VERDICT_LAUNCH_FAILED;
         status = 0;

@@ -1,9 +1,9 @@
 #include "evaluate/verify.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "evaluate/before.h"
 #include "evaluate/carry_over.h"
-#include "evaluate/lucky.h"
+#include "evaluate/few_elements.h"
+#include "evaluate/prepare_call.h"
 #include "evaluate/references.h"
 #include "evaluate/sampled_blocks.h"
 #include "evaluate/structured.h"
@@ -72,7 +72,7 @@ static int judge_output(const struct verify_case *one, const struct buffers *buf
     if (fit != 0)
         return fit < 0 ? -1 : 0;
     struct errors bound = error_bound(plain, tensor, buffers->plan);
-    if (widen_lucky_bound(one, buffers, set, t, plain, &candidate->errors, &bound, error) < 0)
+    if (widen_bound_of_few(one, buffers, set, t, plain, &candidate->errors, &bound, error) < 0)
         return -1;
     errors_max(&found->errors, &candidate->errors);
     errors_max(&found->bound, &bound);
@@ -174,7 +174,7 @@ static int check_inputs(const struct verify_case *one, struct buffers *buffers, 
 /* Does what comes before a call. */
 static int prepare_call(const struct verify_case *one, struct buffers *buffers, int set,
                         struct failure *failure, struct error *error) {
-    int status = before_call(buffers, set, one->module, failure->reason, error);
+    int status = buffers_prepare_call(buffers, set, one->module, failure->reason, error);
     if (status == 1)
         failure->verdict = VERDICT_LAUNCH_FAILED;
     return status;
@@ -400,17 +400,11 @@ static int hash_results(const struct verify_case *one, struct buffers *inputs,
 }
 
 int verify_self_test(const struct verify_case *one, uint64_t *self_test_hash, struct error *error) {
-    struct reference_runs *runs = reference_runs_new(one, error);
+    struct planned_buffers *inputs;
+    struct reference_runs *runs = reference_runs_on_seed(one, NULL, SELF_TEST_SEED, &inputs, error);
     if (runs == NULL)
         return -1;
-    struct planned_buffers *inputs = reference_inputs_new(one, runs, error);
-    int status = inputs != NULL ? 0 : -1;
-    if (status == 0)
-        status = buffers_fill(&inputs->buffers, 0, SELF_TEST_SEED, error);
-    if (status == 0)
-        status = run_references(one, &inputs->buffers, 0, runs, error);
-    if (status == 0)
-        status = hash_results(one, &inputs->buffers, runs, self_test_hash, error);
+    const int status = hash_results(one, &inputs->buffers, runs, self_test_hash, error);
     reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;

@@ -107,25 +107,6 @@ int evolve_choose_start(struct evolve *evolve, struct error *error) {
 
 /* ---- duels ---- */
 
-static void submit_duel(struct evolve *evolve, struct source_proposal *proposal, int other) {
-    struct session *session = &evolve->session;
-    const int goal = proposal->row.goal;
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
-    const struct member *opponent = evolution_champion(session->evolutions[other]);
-    struct trial_request request = {
-        .number = champion->trial,
-        .genome = champion->genome,
-        .full = true,
-        .seed = session->config->seed + (uint64_t)champion->trial,
-        .duel_blocks = DUEL_BLOCKS,
-        .opponent = {.present = true, .trial = opponent->trial, .genome = opponent->genome},
-    };
-    session_place_opponent(session, goal, other, &request.opponent);
-    session_place(session, goal, &request);
-    proposal->dueller = champion->trial;
-    pool_submit(session->pool, &request);
-}
-
 /* How a solution compares with another: times as fast, with the interval. */
 struct comparison {
     double ratio, low, high;
@@ -223,7 +204,8 @@ static int start_challenge(struct evolve *evolve, struct source_proposal *propos
         return evolve_decide(evolve, proposal, "keep", error);
     }
     proposal->state = PROPOSAL_CHALLENGING;
-    submit_duel(evolve, proposal, evolve->champion);
+    proposal->dueller =
+        session_submit_duel(&evolve->session, proposal->row.goal, evolve->champion, DUEL_BLOCKS);
     return 0;
 }
 
@@ -251,7 +233,8 @@ int evolve_compare(struct evolve *evolve, struct source_proposal *proposal, stru
     if (own_us > hopeless * parent_us)
         return take_comparison(evolve, proposal, compare_scores(own_us, parent_us), error);
     proposal->state = PROPOSAL_DUELLING;
-    submit_duel(evolve, proposal, proposal->parent_goal);
+    proposal->dueller = session_submit_duel(&evolve->session, proposal->row.goal,
+                                            proposal->parent_goal, DUEL_BLOCKS);
     return 0;
 }
 

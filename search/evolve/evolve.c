@@ -159,44 +159,47 @@ static int mark_run(struct evolve *evolve, struct error *error) {
                : 0;
 }
 
-static void start_proposer(struct evolve *evolve) {
+/* Starts the proposer of a run whose session is open; NULL after an error, which frees it. */
+static struct evolve *start_proposer(struct evolve *evolve, bool opened) {
+    if (!opened) {
+        evolve_free(evolve);
+        return NULL;
+    }
     const struct evolve_settings *settings = &evolve->session.config->evolve;
     evolve->proposer = proposer_new(settings->proposer, settings->timeout_s);
+    return evolve;
 }
 
 struct evolve *evolve_create(const char *run_dir, struct config *config,
                              const struct session_settings *settings, struct error *error) {
     struct session_settings extended;
     struct evolve *evolve = evolve_new(settings, &extended);
-    if (session_create(&evolve->session, run_dir, config, &extended, error) < 0 ||
-        mark_run(evolve, error) < 0) {
-        evolve_free(evolve);
-        return NULL;
-    }
-    start_proposer(evolve);
-    return evolve;
+    return start_proposer(
+        evolve, session_create(&evolve->session, run_dir, config, &extended, error) == 0 &&
+                    mark_run(evolve, error) == 0);
 }
 
 struct evolve *evolve_resume(const char *run_dir, const cJSON *changes,
                              const struct session_settings *settings, struct error *error) {
     struct session_settings extended;
     struct evolve *evolve = evolve_new(settings, &extended);
-    if (session_resume(&evolve->session, run_dir, changes, &extended, error) < 0 ||
-        evolve_restore(evolve, error) < 0) {
-        evolve_free(evolve);
-        return NULL;
-    }
-    start_proposer(evolve);
-    return evolve;
+    return start_proposer(
+        evolve, session_resume(&evolve->session, run_dir, changes, &extended, error) == 0 &&
+                    evolve_restore(evolve, error) == 0);
+}
+
+void proposal_texts(struct store_proposal *row, const char **texts[PROPOSAL_TEXTS]) {
+    const char **const all[PROPOSAL_TEXTS] = {
+        &row->parent,  &row->other,  &row->request,    &row->answer, &row->solution,
+        &row->hash,    &row->genome, &row->hypothesis, &row->diff,   &row->judged,
+        &row->verdict, &row->reason, &row->decision};
+    memcpy(texts, all, sizeof all);
 }
 
 static void free_proposal(struct source_proposal *proposal) {
-    struct store_proposal *row = &proposal->row;
-    const char **texts[] = {&row->parent,   &row->other,  &row->request, &row->answer,
-                            &row->solution, &row->hash,   &row->genome,  &row->hypothesis,
-                            &row->diff,     &row->judged, &row->verdict, &row->reason,
-                            &row->decision};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    const char **texts[PROPOSAL_TEXTS];
+    proposal_texts(&proposal->row, texts);
+    for (int i = 0; i < PROPOSAL_TEXTS; i++)
         proposal_set(texts[i], NULL);
     cJSON_Delete(proposal->files);
     template_free(proposal->template);

@@ -70,6 +70,10 @@ void proposal_set(const char **member, const char *text);
 
 /* ---- evolve.c ---- */
 
+/* The members of a row that are texts, all of which a proposal owns. */
+enum { PROPOSAL_TEXTS = 13 };
+void proposal_texts(struct store_proposal *row, const char **texts[PROPOSAL_TEXTS]);
+
 struct source_proposal *evolve_add_proposal(struct evolve *evolve, int64_t number);
 /* Writes a proposal's row, in the open batch. */
 int evolve_put(struct evolve *evolve, const struct source_proposal *proposal, struct error *error);
@@ -130,12 +134,12 @@ int evolve_take_duel(struct evolve *evolve, struct source_proposal *proposal,
 /* Chooses the champion among the solutions that the run started with, once they are tuned. */
 int evolve_choose_start(struct evolve *evolve, struct error *error);
 
-/* ---- domain.c ---- */
+/* ---- admitted_shapes.c ---- */
 
 /* Refuses a solution that admits fewer of the problem's probe cases than the one that it changes.
  */
-int evolve_check_domain(const struct template *changed, const struct template *parent,
-                        const struct template_setting *setting, struct error *refusal);
+int evolve_check_admitted_shapes(const struct template *changed, const struct template *parent,
+                                 const struct template_setting *setting, struct error *refusal);
 
 /* ---- costs.c ---- */
 

@@ -162,8 +162,8 @@ static int load_solution(struct evolve *evolve, struct source_proposal *proposal
     if (!space_check(proposal->template->space, &proposal->genome, &broken))
         return error_input(refusal, "its default genome violates a constraint: %s", broken.text);
     setting.solution = NULL;
-    return evolve_check_domain(proposal->template, session->templates[proposal->parent_goal],
-                               &setting, refusal);
+    return evolve_check_admitted_shapes(
+        proposal->template, session->templates[proposal->parent_goal], &setting, refusal);
 }
 
 static void submit_first(struct evolve *evolve, struct source_proposal *proposal) {

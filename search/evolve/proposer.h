@@ -3,7 +3,7 @@
  * writes answers, one JSON object a line, in any order. It is started with the first request, and
  * again if it ends; what it has not answered is then sent again.
  *
- *     struct proposer *proposer = proposer_new("proposers/mutate", 600);
+ *     struct proposer *proposer = proposer_new("build/proposers/mutate", 600);
  *     proposer_send(proposer, 1, "{\"type\": \"propose\", \"number\": 1 ...}");
  *     struct proposer_event event;
  *     while ((got = proposer_poll(proposer, &event, &error)) == 1)

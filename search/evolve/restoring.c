@@ -11,12 +11,10 @@
 /* ---- reading ---- */
 
 static void copy_texts(struct store_proposal *row, const struct store_proposal *stored) {
-    const char **texts[] = {&row->parent,   &row->other,  &row->request, &row->answer,
-                            &row->solution, &row->hash,   &row->genome,  &row->hypothesis,
-                            &row->diff,     &row->judged, &row->verdict, &row->reason,
-                            &row->decision};
+    const char **texts[PROPOSAL_TEXTS];
     *row = *stored;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    proposal_texts(row, texts);
+    for (int i = 0; i < PROPOSAL_TEXTS; i++)
         *texts[i] = xstrdup(*texts[i]);
 }
 

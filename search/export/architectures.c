@@ -39,6 +39,17 @@ void add_parts(const struct export *export, cJSON *values) {
     embedded_add_text(values, "architectures", &names);
 }
 
+cJSON *values_with_architectures(const struct export *export, struct error *error) {
+    char architecture[NAME_SIZE];
+    if (export_architecture(export, architecture, error) < 0)
+        return NULL;
+    cJSON *values = embedded_values(export);
+    add_parts(export, values);
+    if (export->part_count == 0)
+        cJSON_AddStringToObject(values, "architectures", architecture);
+    return values;
+}
+
 /* ---- files ---- */
 
 static int write_filled(const struct export *export, enum embedded_file file, struct strbuf *text) {
@@ -69,7 +80,7 @@ static int write_which(const struct export *export, struct strbuf *text, struct 
 static int write_top(const struct export *export, struct error *error) {
     static const struct {
         const char *name; /* a bare extension follows the export's name */
-        int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+        export_writer *write;
     } files[] = {
         {".h", write_header},
         {".c", write_chooser},
@@ -81,14 +92,9 @@ static int write_top(const struct export *export, struct error *error) {
     };
     if (write_frameworks(export, error) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        struct strbuf text = {0};
-        char name[NAME_SIZE + 16];
-        snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
-                 files[i].name);
-        if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (write_export_file(export, files[i].name, files[i].write, error) < 0)
             return -1;
-    }
     return sign_export(export, error);
 }
 

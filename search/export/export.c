@@ -25,6 +25,15 @@ int write_text(const struct export *export, const char *name, int written, struc
     return result;
 }
 
+int write_export_file(const struct export *export, const char *name, export_writer *write,
+                      struct error *error) {
+    struct strbuf text = {0};
+    char whole[NAME_SIZE + 16];
+    const bool follows = name[0] == '.' || name[0] == '_';
+    snprintf(whole, sizeof whole, "%s%s", follows ? export->name : "", name);
+    return write_text(export, whole, write(export, &text, error), &text, error);
+}
+
 /* Each variant's variant_N.h and variant_N.cubin. */
 static int write_variants(const struct export *export, struct error *error) {
     const struct export_request *request = export->request;
@@ -112,8 +121,8 @@ static int write_template(const struct export *export, struct error *error) {
 
 static int write_all(const struct export *export, struct error *error) {
     static const struct {
-        const char *name; /* a bare extension follows the export's name */
-        int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+        const char *name;
+        export_writer *write;
         enum { ALWAYS, WITH_REFERENCE_SOURCE, WITH_DEFAULT_GENOME, WITH_SETUP, WITH_PYTHON } when;
     } files[] = {
         {".h", write_header, ALWAYS},
@@ -140,8 +149,6 @@ static int write_all(const struct export *export, struct error *error) {
         write_frameworks(export, error) < 0)
         return -1;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        struct strbuf text = {0};
-        char name[NAME_SIZE + 16];
         if ((files[i].when == WITH_REFERENCE_SOURCE &&
              (!has_gpu_reference(export) || has_default_reference(export))) ||
             (files[i].when == WITH_DEFAULT_GENOME && !has_default_reference(export)) ||
@@ -149,9 +156,7 @@ static int write_all(const struct export *export, struct error *error) {
             (files[i].when == WITH_PYTHON && (export->template->reference_python == NULL ||
                                               export->template->cpu_reference != NULL)))
             continue;
-        snprintf(name, sizeof name, "%s%s", files[i].name[0] == '.' ? export->name : "",
-                 files[i].name);
-        if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
+        if (write_export_file(export, files[i].name, files[i].write, error) < 0)
             return -1;
     }
     return sign_export(export, error);

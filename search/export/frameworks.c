@@ -53,9 +53,9 @@ int check_framework_names(const struct export *export, struct error *error) {
 
 int write_frameworks(const struct export *export, struct error *error) {
     static const struct {
-        const char *name; /* what begins with a dot or _ follows the export's name */
-        unsigned with;    /* any of them asks for it */
-        int (*write)(const struct export *export, struct strbuf *text, struct error *error);
+        const char *name;
+        unsigned with; /* any of them asks for it */
+        export_writer *write;
     } files[] = {
         {"_call.h", ~0u, write_call_header},
         {"_call.c", ~0u, write_call},
@@ -68,13 +68,9 @@ int write_frameworks(const struct export *export, struct error *error) {
         {"pyproject.toml", ~0u, write_pyproject},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        struct strbuf text = {0};
-        char name[NAME_SIZE + 16];
         if ((export->request->with & files[i].with) == 0)
             continue;
-        const bool ending = files[i].name[0] == '.' || files[i].name[0] == '_';
-        snprintf(name, sizeof name, "%s%s", ending ? export->name : "", files[i].name);
-        if (write_text(export, name, files[i].write(export, &text, error), &text, error) < 0)
+        if (write_export_file(export, files[i].name, files[i].write, error) < 0)
             return -1;
     }
     return 0;

@@ -135,6 +135,9 @@ int export_architecture(const struct export *export, char architecture[NAME_SIZE
 /* Adds `parts`: architecture, part (its name), device, first, major, minor, exact; any_parts,
    first_part, architectures ("sm_90a, sm_80"). */
 void add_parts(const struct export *export, cJSON *values);
+/* The values of a file with parts: those of embedded_values, and of add_parts, in which
+   `architectures` is that of an export of one, too. NULL after an error. */
+cJSON *values_with_architectures(const struct export *export, struct error *error);
 /* Adds `libraries`: the rules of the Makefile that build what is linked. */
 void add_libraries(const struct export *export, cJSON *values);
 /* What callers of the launcher see of the problem, as a text that is equal for equal structs. The
@@ -225,9 +228,16 @@ void embedded_copy(enum embedded_file file, struct strbuf *text);
 /* Adds what makes nvcc compile kernels that are C++ templates: their addresses, with commas. */
 void add_kernel_addresses(const struct kernel_list *kernels, struct strbuf *text);
 
+/* Appends the text of a file. */
+typedef int export_writer(const struct export *export, struct strbuf *text, struct error *error);
+
 /* Writes and releases the text. `written` < 0: only releases it and returns -1. */
 int write_text(const struct export *export, const char *name, int written, struct strbuf *text,
                struct error *error);
+/* Writes a file whose text `write` makes. A name that starts with "." or "_" follows the export's.
+ */
+int write_export_file(const struct export *export, const char *name, export_writer *write,
+                      struct error *error);
 /* The files of `request->with`; and the signature of the manifest, if one is asked for. */
 int write_frameworks(const struct export *export, struct error *error);
 int check_framework_names(const struct export *export, struct error *error);

@@ -26,13 +26,9 @@ int write_cmake(const struct export *export, struct strbuf *text, struct error *
 }
 
 int write_pkg_config(const struct export *export, struct strbuf *text, struct error *error) {
-    char architecture[NAME_SIZE];
-    if (export_architecture(export, architecture, error) < 0)
+    cJSON *values = values_with_architectures(export, error);
+    if (values == NULL)
         return -1;
-    cJSON *values = embedded_values(export);
-    add_parts(export, values);
-    if (export->part_count == 0)
-        cJSON_AddStringToObject(values, "architectures", architecture);
     embedded_fill(EMBEDDED_PKG_CONFIG, values, text);
     return 0;
 }

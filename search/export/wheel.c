@@ -3,13 +3,9 @@
 
 static int fill(const struct export *export, enum embedded_file file, struct strbuf *text,
                 struct error *error) {
-    char architecture[NAME_SIZE];
-    if (export_architecture(export, architecture, error) < 0)
+    cJSON *values = values_with_architectures(export, error);
+    if (values == NULL)
         return -1;
-    cJSON *values = embedded_values(export);
-    add_parts(export, values);
-    if (export->part_count == 0)
-        cJSON_AddStringToObject(values, "architectures", architecture);
     cJSON_AddBoolToObject(values, "torch", (export->request->with & EXPORT_WITH_TORCH) != 0);
     cJSON_AddBoolToObject(values, "jax", (export->request->with & EXPORT_WITH_JAX) != 0);
     embedded_fill(file, values, text);

@@ -29,6 +29,28 @@ void import_texts_release(struct import_texts *texts) {
     *texts = (struct import_texts){0};
 }
 
+static void join_range(const struct import_texts *texts, int from, int to, const char *op,
+                       struct strbuf *text) {
+    if (to - from == 1) {
+        strbuf_print(text, "%s", texts->items[from]);
+        return;
+    }
+    const int middle = from + (to - from) / 2;
+    strbuf_print(text, "(");
+    join_range(texts, from, middle, op, text);
+    strbuf_print(text, " %s ", op);
+    join_range(texts, middle, to, op, text);
+    strbuf_print(text, ")");
+}
+
+void import_texts_join(const struct import_texts *texts, const char *op, const char *of_none,
+                       struct strbuf *text) {
+    if (texts->count == 0)
+        strbuf_print(text, "%s", of_none);
+    else
+        join_range(texts, 0, texts->count, op, text);
+}
+
 void import_space_release(struct import_space *space) {
     free(space->parameters);
     python_heap_clear(&space->heap);

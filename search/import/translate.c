@@ -1,4 +1,4 @@
-#include "import/put.h"
+#include "import/translate_internal.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -135,8 +135,8 @@ struct truth_table {
 };
 
 /* Whether the parameter has one of some values. */
-static void put_membership(const struct import_parameter *parameter, const bool *member,
-                           struct strbuf *text) {
+static void print_membership(const struct import_parameter *parameter, const bool *member,
+                             struct strbuf *text) {
     struct import_texts tests = {0};
     int first = -1, last = -1, members = 0;
     for (int v = 0; v < parameter->count; v++)
@@ -159,13 +159,13 @@ static void put_membership(const struct import_parameter *parameter, const bool 
             import_texts_add(&tests, "%s == %" PRId64, parameter->name,
                              parameter->values[v].number);
     strbuf_print(text, inverted ? "!(" : "(");
-    put_joined(&tests, "||", "0", text);
+    import_texts_join(&tests, "||", "0", text);
     strbuf_print(text, ")");
     import_texts_release(&tests);
 }
 
-static void put_table(const struct truth_table *table, int level, size_t offset,
-                      struct strbuf *text) {
+static void print_table(const struct truth_table *table, int level, size_t offset,
+                        struct strbuf *text) {
     const unsigned char *block = table->truth + offset;
     const size_t size = table->sizes[level];
     if (memchr(block, !block[0], size) == NULL) {
@@ -190,16 +190,16 @@ static void put_table(const struct truth_table *table, int level, size_t offset,
         }
         struct strbuf term = {0};
         if (members < parameter->count)
-            put_membership(parameter, member, &term);
+            print_membership(parameter, member, &term);
         if (memchr(own, 0, step) != NULL) {
             strbuf_print(&term, "%s", members < parameter->count ? " && " : "");
-            put_table(table, level + 1, offset + (size_t)v * step, &term);
+            print_table(table, level + 1, offset + (size_t)v * step, &term);
         }
         import_texts_add(&terms, "(%s)", term.bytes);
         strbuf_release(&term);
     }
     strbuf_print(text, "(");
-    put_joined(&terms, "||", "0", text);
+    import_texts_join(&terms, "||", "0", text);
     strbuf_print(text, ")");
     import_texts_release(&terms);
 }
@@ -208,7 +208,7 @@ static void put_table(const struct truth_table *table, int level, size_t offset,
 static bool add_table(struct truth_table *table, const char *prefix, int level, size_t offset) {
     struct strbuf text = {0};
     strbuf_print(&text, "%s", prefix);
-    put_table(table, level, offset, &text);
+    print_table(table, level, offset, &text);
     bool good = table->added < TABLE_TEXTS_MAX && strlen(prefix) < TABLE_TEXT_MAX / 2;
     const bool fits = text.used < TABLE_TEXT_MAX;
     if (good && fits) {
@@ -294,11 +294,12 @@ int import_condition(struct import_space *space, const char *condition, struct i
         return error_prefix(error, "the condition '%.200s'", condition);
     struct strbuf text = {0};
     struct combinations *it = new_combinations(space, python);
-    struct put put = {.space = space, .rounds = it->size <= COMBINATIONS_MAX};
+    struct translation translation = {.space = space, .rounds = it->size <= COMBINATIONS_MAX};
     int status = 0;
-    if (!put_node(&put, python->root, NULL, true, &text) || text.bytes == NULL)
+    if (!translate_node(&translation, python->root, NULL, true, &text) || text.bytes == NULL)
         status = add_sampled(space, it, python,
-                             put.why != NULL ? put.why : "it cannot be evaluated", texts, error);
+                             translation.why != NULL ? translation.why : "it cannot be evaluated",
+                             texts, error);
     else if (agrees(it, python, text.bytes, NULL, false))
         import_texts_add(texts, "%s", text.bytes);
     else
@@ -307,7 +308,7 @@ int import_condition(struct import_space *space, const char *condition, struct i
                              texts, error);
     free(it);
     strbuf_release(&text);
-    python_heap_clear(&put.heap);
+    python_heap_clear(&translation.heap);
     python_free(python);
     return status;
 }
@@ -319,11 +320,11 @@ int import_number(struct import_space *space, const char *expression,
     if (python == NULL)
         return error_prefix(error, "the expression '%.200s'", expression);
     struct strbuf printed = {0};
-    struct put put = {.space = space, .rounds = true};
+    struct translation translation = {.space = space, .rounds = true};
     struct combinations *it = new_combinations(space, python);
     struct python_node outer = {.kind = NODE_CALL, .child = python->root};
     snprintf(outer.name, sizeof outer.name, "int");
-    bool good = put_node(&put, &outer, scope, false, &printed) && printed.used > 0 &&
+    bool good = translate_node(&translation, &outer, scope, false, &printed) && printed.used > 0 &&
                 agrees(it, python, printed.bytes, scope, true);
     if (good)
         snprintf(text, EXPRESSION_TEXT_MAX, "%s", printed.bytes);
@@ -332,10 +333,11 @@ int import_number(struct import_space *space, const char *expression,
             error,
             "the expression '%.200s' has no counterpart in whole numbers: %s; write it with "
             "//",
-            expression, put.why != NULL ? put.why : "its value is rounded otherwise");
+            expression,
+            translation.why != NULL ? translation.why : "its value is rounded otherwise");
     free(it);
     strbuf_release(&printed);
-    python_heap_clear(&put.heap);
+    python_heap_clear(&translation.heap);
     python_free(python);
     return good ? 0 : -1;
 }

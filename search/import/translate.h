@@ -18,6 +18,7 @@
 #ifndef EVOTILE_IMPORT_TRANSLATE_H
 #define EVOTILE_IMPORT_TRANSLATE_H
 
+#include "base/strbuf.h"
 #include "import/python.h"
 #include "space/space.h"
 
@@ -29,6 +30,10 @@ struct import_texts {
 void import_texts_add(struct import_texts *texts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void import_texts_release(struct import_texts *texts);
+/* Appends the texts with an operator between them, as a tree of little depth; `of_none` if there
+   are none. */
+void import_texts_join(const struct import_texts *texts, const char *op, const char *of_none,
+                       struct strbuf *text);
 
 struct import_parameter {
     char original[PYTHON_NAME_SIZE]; /* in the description */

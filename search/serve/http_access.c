@@ -27,13 +27,6 @@ static bool is_own_host(const struct http *http, const char *host) {
     return strcasecmp(name, http->listener.host) == 0;
 }
 
-static bool is_client_name(const char *name) {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    return *name != '\0' && strlen(name) < CLIENT_NAME_SIZE &&
-           strspn(name, allowed) == strlen(name);
-}
-
 static unsigned check_token(struct http_request *request, char *text, size_t size) {
     const char *header_text = header(request, MHD_HTTP_HEADER_AUTHORIZATION);
     const char *client = NULL;
@@ -52,7 +45,7 @@ static unsigned check_name(struct http_request *request, char *text, size_t size
     const char *name = header(request, "X-Evotile-Client");
     if (name == NULL)
         name = "anonymous";
-    if (!is_client_name(name))
+    if (!client_name_is_valid(name))
         return refuse(MHD_HTTP_BAD_REQUEST, text, size,
                       "X-Evotile-Client must have 1 to 63 letters, digits and _ . -");
     strcpy(request->client, name);

@@ -35,7 +35,7 @@ int secret_file_check(const char *path, struct error *error) {
     return 0;
 }
 
-static bool is_name(const char *name) {
+bool client_name_is_valid(const char *name) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
     return *name != '\0' && strlen(name) < CLIENT_NAME_SIZE &&
@@ -45,7 +45,7 @@ static bool is_name(const char *name) {
 static int add_token(struct tokens *tokens, const char *name, const char *token, const char *path,
                      int line, struct error *error) {
     struct token added = {0};
-    if (!is_name(name))
+    if (!client_name_is_valid(name))
         return error_input(error, "%s:%d: a name has 1 to %d letters, digits and _ . -: change it",
                            path, line, CLIENT_NAME_SIZE - 1);
     if (strlen(token) < TOKEN_BYTES_LEAST || strlen(token) > TOKEN_BYTES_MOST)

@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
 enum { TOKEN_BYTES_LEAST = 16, TOKEN_BYTES_MOST = 256 };
 
 struct tokens;
@@ -23,6 +25,10 @@ void tokens_free(struct tokens *tokens);
 /* The name of the client with that token; NULL: there is none. Takes the same time whichever
    bytes are wrong. */
 const char *tokens_find(const struct tokens *tokens, const char *token);
+
+/* Whether a client may have that name: fewer than CLIENT_NAME_SIZE letters, digits, "_", "." and
+   "-". */
+bool client_name_is_valid(const char *name);
 
 /* Refuses a file with a secret, a key or tokens, that others than its owner may read or write. */
 int secret_file_check(const char *path, struct error *error);

@@ -14,27 +14,13 @@ enum { RIVAL_BLOCKS = 4 };
 /* Runs a duel of two goals' champions. Returns 1, 0 if it was interrupted or failed, -1. */
 static int run_duel(struct session *session, int goal, int other, struct trial_result *result,
                     struct error *error) {
-    const struct member *champion = evolution_champion(session->evolutions[goal]);
-    const struct member *opponent = evolution_champion(session->evolutions[other]);
-    struct trial_request request = {
-        .number = champion->trial,
-        .goal = goal,
-        .genome = champion->genome,
-        .full = true,
-        .seed = session->config->seed + (uint64_t)champion->trial,
-        .duel_blocks = RIVAL_BLOCKS,
-        .opponent = {.present = true,
-                     .trial = opponent->trial,
-                     .goal = other,
-                     .genome = opponent->genome},
-    };
-    pool_submit(session->pool, &request);
+    const int64_t trial = session_submit_duel(session, goal, other, RIVAL_BLOCKS);
     int got = 0;
     while (got == 0 && session_signals() == 0)
         got = session_wait(session, result, error);
     if (got == 1 && result->outcome.duel.blocks == 0)
-        log_warn("the duel of trials %" PRId64 " and %" PRId64 " was not possible: %s",
-                 champion->trial, opponent->trial, result->outcome.reason);
+        log_warn("the duel of trials %" PRId64 " and %" PRId64 " was not possible: %s", trial,
+                 evolution_champion(session->evolutions[other])->trial, result->outcome.reason);
     return got == 1 ? result->outcome.duel.blocks > 0 : got;
 }
 

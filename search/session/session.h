@@ -301,6 +301,9 @@ void session_place(struct session *session, int goal, struct trial_request *requ
 /* The same of an opponent of a candidate of `goal`. */
 void session_place_opponent(const struct session *session, int goal, int other,
                             struct trial_opponent *opponent);
+/* Submits a duel of the champions of two goals. Returns the number of `goal`'s, which the result
+   has. */
+int64_t session_submit_duel(struct session *session, int goal, int other, int blocks);
 /* The trials of a goal that are in flight to its folder. */
 int session_sent_count(const struct session *session, int goal);
 /* Restores the goal of a result. */

@@ -34,6 +34,23 @@ void session_place_opponent(const struct session *session, int goal, int other,
     opponent->template_folder = xstrdup(session->folders[other]);
 }
 
+int64_t session_submit_duel(struct session *session, int goal, int other, int blocks) {
+    const struct member *champion = evolution_champion(session->evolutions[goal]);
+    const struct member *opponent = evolution_champion(session->evolutions[other]);
+    struct trial_request request = {
+        .number = champion->trial,
+        .genome = champion->genome,
+        .full = true,
+        .seed = session->config->seed + (uint64_t)champion->trial,
+        .duel_blocks = blocks,
+        .opponent = {.present = true, .trial = opponent->trial, .genome = opponent->genome},
+    };
+    session_place_opponent(session, goal, other, &request.opponent);
+    session_place(session, goal, &request);
+    pool_submit(session->pool, &request);
+    return champion->trial;
+}
+
 void session_restore_goal(struct session *session, struct trial_result *result) {
     for (int i = 0; i < session->sent_count; i++)
         if (session->sent[i].number == result->number) {

@@ -14,13 +14,6 @@ static int compare_descending(const void *a, const void *b) {
     return (first < second) - (first > second);
 }
 
-static double mean(const double *values, int count) {
-    double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += values[i];
-    return sum / count;
-}
-
 void score_random_curve(const struct recorded *recorded, int trials, double *curve) {
     int64_t count = recorded->row_count;
     double *ratios = xcalloc((size_t)count, sizeof *ratios);
@@ -60,7 +53,7 @@ static int run_curve(const struct recorded *recorded, const struct visits *run, 
 struct score score_runs(const struct recorded *recorded, const struct visits *runs, int run_count,
                         int trials, double near_percent, const double *random_curve,
                         double *curve) {
-    struct score score = {.random = mean(random_curve, trials)};
+    struct score score = {.random = statistics_mean(random_curve, trials)};
     double *areas = xcalloc((size_t)run_count, sizeof *areas);
     double *near_trials = xcalloc((size_t)run_count, sizeof *near_trials);
     double *run_ratios = xcalloc((size_t)trials, sizeof *run_ratios);
@@ -68,14 +61,14 @@ struct score score_runs(const struct recorded *recorded, const struct visits *ru
         curve[k] = 0;
     for (int i = 0; i < run_count; i++) {
         near_trials[i] = run_curve(recorded, &runs[i], trials, near_percent, run_ratios);
-        areas[i] = mean(run_ratios, trials);
+        areas[i] = statistics_mean(run_ratios, trials);
         score.optimum_found += run_ratios[trials - 1] == 1;
         score.near_found += near_trials[i] <= trials;
         score.visited += runs[i].count < trials ? runs[i].count : trials;
         for (int k = 0; k < trials; k++)
             curve[k] += run_ratios[k] / run_count;
     }
-    score.area = mean(areas, run_count);
+    score.area = statistics_mean(areas, run_count);
     score.area_median = statistics_median(areas, run_count);
     score.gain = (score.area - score.random) / (1 - score.random);
     score.optimum_found /= run_count;

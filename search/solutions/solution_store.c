@@ -28,23 +28,12 @@ struct solution_store {
 
 /* Copies the problem's own files; its solutions, which are folders, stay behind. */
 static int copy_problem(const struct solution_store *store, struct error *error) {
-    char to[PATH_SIZE], path[PATH_SIZE], **names;
-    int count, status = 0;
-    if (path_join(to, store->templates, "problem", error) < 0 || path_remove_tree(to, error) < 0 ||
-        path_make_folder(to, error) < 0 || path_list(store->problem, &names, &count, error) < 0)
-        return -1;
-    for (int i = 0; i < count && status == 0; i++) {
-        size_t size;
-        if ((status = path_join(path, store->problem, names[i], error)) < 0 || path_is_dir(path))
-            continue;
-        char *bytes = path_read_file(path, (size_t)1 << 30, &size, error);
-        status = bytes == NULL ? -1 : path_join(path, to, names[i], error);
-        if (status == 0)
-            status = path_write_unsynced(path, bytes, size, error);
-        free(bytes);
-    }
-    path_list_free(names, count);
-    return status;
+    char to[PATH_SIZE];
+    return path_join(to, store->templates, "problem", error) < 0 ||
+                   path_remove_tree(to, error) < 0 ||
+                   path_copy_files(store->problem, to, NULL, error) < 0
+               ? -1
+               : 0;
 }
 
 /* Which solution is judged is a matter of each request, and its genes are its own. */
@@ -66,13 +55,11 @@ static int write_config(const struct solution_store *store, const struct config 
     return status;
 }
 
-static int make_folder(const struct solution_store *store, const struct config *config,
-                       struct error *error) {
+/* Links the library that a folder's sources include, if they do. */
+static int link_library(const struct solution_store *store, const char *folder,
+                        struct error *error) {
     char library[PATH_SIZE], whole[PATH_SIZE];
-    if (path_make_folder(store->templates, error) < 0 || copy_problem(store, error) < 0 ||
-        write_config(store, config, error) < 0)
-        return -1;
-    int found = template_library(library, store->problem, error);
+    int found = template_library(library, folder, error);
     if (found <= 0)
         return found;
     if (realpath(library, whole) == NULL)
@@ -80,22 +67,24 @@ static int make_folder(const struct solution_store *store, const struct config *
     return path_link(store->templates, "lib", whole, error);
 }
 
+static int make_folder(const struct solution_store *store, const struct config *config,
+                       struct error *error) {
+    if (path_make_folder(store->templates, error) < 0 || copy_problem(store, error) < 0 ||
+        write_config(store, config, error) < 0)
+        return -1;
+    return link_library(store, store->problem, error);
+}
+
 /* What judges must be apart from what clients send. */
 static int divide_problem(struct solution_store *store, const struct config *config,
                           struct error *error) {
-    char library[PATH_SIZE], whole[PATH_SIZE];
     if (config->solution_count > 0)
         return 0;
     if (path_join(store->problem, store->templates, "given", error) < 0 ||
         path_remove_tree(store->problem, error) < 0 ||
         template_divide(config->template_folder, store->problem, config->shapes->name, error) < 0)
         return -1;
-    int found = template_library(library, config->template_folder, error);
-    if (found <= 0)
-        return found;
-    if (realpath(library, whole) == NULL)
-        return error_set(error, "cannot read %s: %s", library, strerror(errno));
-    return path_link(store->templates, "lib", whole, error);
+    return link_library(store, config->template_folder, error);
 }
 
 struct solution_store *solution_store_new(const struct config *config, const char *folder, int most,

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_BYTES_MAX = 1 << 30 };
-
 /* Keys of template.json that are the solution's; "format", "about", "derived", "constraints" and
    "tensors" are divided, and the rest is the problem's (template/problem.c has the table). */
 static const char *const of_solution[] = {
@@ -119,26 +117,6 @@ static cJSON *divide_root(cJSON *problem, const char *name) {
 
 /* ---- files ---- */
 
-static int copy_files(const char *from, const char *to, struct error *error) {
-    char path[PATH_SIZE], **names;
-    int count, status = 0;
-    if (path_make_folder(to, error) < 0 || path_list(from, &names, &count, error) < 0)
-        return -1;
-    for (int i = 0; i < count && status == 0; i++) {
-        size_t size;
-        status = path_join(path, from, names[i], error);
-        if (status < 0 || path_is_dir(path) || strcmp(names[i], "template.json") == 0)
-            continue;
-        char *bytes = path_read_file(path, FILE_BYTES_MAX, &size, error);
-        status = bytes == NULL ? -1 : path_join(path, to, names[i], error);
-        if (status == 0)
-            status = path_write_unsynced(path, bytes, size, error);
-        free(bytes);
-    }
-    path_list_free(names, count);
-    return status;
-}
-
 static int write_tree(const cJSON *root, const char *folder, const char *name,
                       struct error *error) {
     char path[PATH_SIZE];
@@ -159,7 +137,8 @@ int template_divide(const char *from, const char *to, const char *solution, stru
     json_release(&document);
     cJSON *own = divide_root(problem, solution);
     int status = path_join(path, to, solution, error);
-    if (status == 0 && (copy_files(from, to, error) < 0 || copy_files(from, path, error) < 0 ||
+    if (status == 0 && (path_copy_files(from, to, "template.json", error) < 0 ||
+                        path_copy_files(from, path, "template.json", error) < 0 ||
                         write_tree(problem, to, "problem.json", error) < 0 ||
                         write_tree(own, path, "solution.json", error) < 0))
         status = -1;

@@ -145,7 +145,7 @@ void release_recorded_template(struct template *template);
 
 /* reference.c: the reference, the plain kernel and the reference on the CPU. */
 int load_references(struct template *template, const struct json *root, struct error *error);
-/* answers.c: recorded answers, of the template's cases at least. */
+/* recorded_answers.c: recorded answers, of the template's cases at least. */
 int load_answers(struct template *template, const struct json *root, const struct json *list,
                  struct error *error);
 void release_answers(struct template *template);

@@ -218,6 +218,16 @@ static void trees_are_copied_and_removed(void **state) {
         assert_string_equal(names[i], sorted[i]);
     path_list_free(names, count);
 
+    char flat[PATH_SIZE];
+    assert_int_equal(path_copy_files(from, below(flat, state, "flat"), "b", &error), 0);
+    assert_int_equal(path_list(flat, &names, &count, &error), 0);
+    assert_int_equal(count, 2); /* no "b", no folder */
+    assert_string_equal(names[0], "a");
+    assert_string_equal(names[1], "link");
+    path_list_free(names, count);
+    assert_holds(below(path, state, "flat/a"), "one");
+    assert_int_equal(path_copy_files(below(path, state, "none"), flat, NULL, &error), -1);
+
     /* A copy into itself, and around a cycle of links: both must end. */
     assert_int_equal(path_copy_tree(from, below(to, state, "from/inside"), &error), 0);
     assert_int_equal(symlink("..", below(path, state, "from/deep/circle")), 0);

@@ -10,7 +10,6 @@
 #include "calls/patterns.h"
 #include "template/example.h"
 
-static struct example example;
 static struct template *template;
 
 static int make(void **state) {

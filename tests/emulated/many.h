@@ -18,8 +18,8 @@
 
 #include <math.h>
 
-#include "evaluate/before.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/prepare_call.h"
 #include "evaluate/references.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow; fewer genomes suffice for its purpose */
@@ -67,7 +67,7 @@ static inline void run_plan(struct sample *sample, const struct buffers *inputs,
         if (template->tensors[t].role == ROLE_INPUT)
             made->tensors[0][t] = inputs->tensors[0][t];
     buffers_sequence(made, 0, module, &sequence);
-    int status = before_call(made, 0, module, reason, &error);
+    int status = buffers_prepare_call(made, 0, module, reason, &error);
     require_success(status, &error);
     memcpy(made->tensors[0], tensors, sizeof tensors);
     if (status == 1 ||

@@ -4,8 +4,8 @@
    after timing. */
 #include "evaluate/verify_fixture.h"
 
-#include "evaluate/before.h"
 #include "evaluate/measure.h"
+#include "evaluate/prepare_call.h"
 #include "evaluate/timed_calls.h"
 
 #include <stdlib.h>

@@ -13,20 +13,6 @@
 
 enum { MISTAKES_LEAST = 40, TEXT_SIZE = 4096 };
 
-static struct example example; /* only its temporary folder is used */
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
 /* A case of each template. */
 static const struct {
     const char *template, *text;
@@ -324,7 +310,8 @@ static void a_mistake_has_a_place_and_a_remedy(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_mistake_has_a_place_and_a_remedy, make, discard),
+        cmocka_unit_test_setup_teardown(a_mistake_has_a_place_and_a_remedy, example_setup,
+                                        example_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

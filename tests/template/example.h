@@ -70,4 +70,35 @@ static const struct device_info example_device = {
     .threads_per_sm = 2048,
 };
 
+/* The example of a test file, with one case. */
+static struct example example;
+static const struct shape example_shape = {{1000, 4, 0}};
+static const struct template_setting example_setting = {
+    .device = &example_device, .smem_limit = 49152, .cases = &example_shape, .case_count = 1};
+
+static inline int example_setup(void **state) {
+    (void)state;
+    example_new(&example);
+    return 0;
+}
+
+static inline int example_teardown(void **state) {
+    (void)state;
+    example_free(&example);
+    return 0;
+}
+
+/* Writes its template.json with one piece replaced. */
+static inline void example_replace(const char *piece, const char *other) {
+    char json[2 * sizeof example_json];
+    const char *at = strstr(example_json, piece);
+    if (at == NULL) {
+        fprintf(stderr, "the example does not hold: %s\n", piece);
+        abort();
+    }
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - example_json), example_json, other,
+             at + strlen(piece));
+    example_put(&example, "example/template.json", json);
+}
+
 #endif

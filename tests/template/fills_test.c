@@ -9,8 +9,6 @@
 
 #include "template/example.h"
 
-static struct example example;
-
 static const struct shape shape = {{40, 4, 0}};
 static const struct template_setting setting = {
     .device = &example_device, .smem_limit = 49152, .cases = &shape, .case_count = 1};

@@ -11,12 +11,7 @@
 
 #include "template/example.h"
 
-static struct example example;
 static char top_folder[PATH_SIZE];
-
-static const struct shape shape = {{1000, 4, 0}};
-static const struct template_setting setting = {
-    .device = &example_device, .smem_limit = 49152, .cases = &shape, .case_count = 1};
 
 /* Moves the example to own/example/, which has no lib/ beside it, and goes there. */
 static int make(void **state) {
@@ -42,7 +37,7 @@ static int discard(void **state) {
 }
 
 static char *load_source(struct hash *hash, struct error *error) {
-    struct template *template = template_load(example.folder, &setting, error);
+    struct template *template = template_load(example.folder, &example_setting, error);
     if (template == NULL)
         return NULL;
     struct genome genome = genome_default(template->space);

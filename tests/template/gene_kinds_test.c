@@ -9,33 +9,10 @@
 
 #include "template/example.h"
 
-static struct example example;
-
-static const struct shape shape = {{1000, 4, 0}};
-static const struct template_setting setting = {
-    .device = &example_device, .smem_limit = 49152, .cases = &shape, .case_count = 1};
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
 /* Loads the example with one piece replaced. */
 static struct template *load_with(const char *piece, const char *other, struct error *error) {
-    char json[2 * sizeof example_json];
-    const char *at = strstr(example_json, piece);
-    assert_non_null(at);
-    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - example_json), example_json, other,
-             at + strlen(piece));
-    example_put(&example, "example/template.json", json);
-    return template_load(example.folder, &setting, error);
+    example_replace(piece, other);
+    return template_load(example.folder, &example_setting, error);
 }
 
 static struct template *must_load(const char *piece, const char *other) {
@@ -133,7 +110,7 @@ static void expressions_read_texts(void **state) {
 static void real_values_elsewhere(void **state) {
     (void)state;
     static struct gene_restriction restriction = {.gene = "REAL", .count = 1, .values = {"1e-1"}};
-    struct template_setting only = setting;
+    struct template_setting only = example_setting;
     struct error error = {0};
     struct genome genome;
     template_free(must_load(
@@ -171,7 +148,7 @@ static void name_expressions(void **state) {
              (int)(first - example_json), example_json, (int)(second - first - 7), first + 7,
              second + 5);
     example_put(&example, "example/template.json", json);
-    struct template *template = template_load(example.folder, &setting, &error);
+    struct template *template = template_load(example.folder, &example_setting, &error);
     if (template == NULL)
         fail_msg("%s", error.text);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -272,7 +249,7 @@ static void work_of_calls(void **state) {
                  (int)(at - example_json), example_json, rows[i].objective,
                  bytes + strcspn(bytes, ",}\n"));
         example_put(&example, "example/template.json", json);
-        struct template *template = template_load(example.folder, &setting, &error);
+        struct template *template = template_load(example.folder, &example_setting, &error);
         if (template == NULL)
             fail_msg("%s", error.text);
         assert_int_equal(genome_parse(&genome, template->space, rows[i].genome, &error), 0);
@@ -305,7 +282,7 @@ static void no_expression_reads_a_real(void **state) {
                  (int)(genes - example_json), example_json, (int)(at - genes), genes, rows[i].other,
                  at + strlen(rows[i].piece));
         example_put(&example, "example/template.json", json);
-        struct template *template = template_load(example.folder, &setting, &error);
+        struct template *template = template_load(example.folder, &example_setting, &error);
         snprintf(expected, sizeof expected,
                  "%s/template.json:%s: R is a gene of real numbers, which only the source can "
                  "read, as a macro: let a gene of whole numbers stand in the expression, in "
@@ -323,5 +300,5 @@ int main(void) {
         cmocka_unit_test(name_expressions),           cmocka_unit_test(mistakes),
         cmocka_unit_test(no_expression_reads_a_real), cmocka_unit_test(work_of_calls),
     };
-    return cmocka_run_group_tests(tests, make, discard);
+    return cmocka_run_group_tests(tests, example_setup, example_teardown);
 }

@@ -9,24 +9,10 @@
 
 #include "template/example.h"
 
-static struct example example;
-
 /* Of two variants. */
 static const struct shape shapes[2] = {{{1000, 4, 0}}, {{10, 4, 7}}};
 static const struct template_setting setting = {
     .device = &example_device, .smem_limit = 49152, .cases = shapes, .case_count = 2};
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
 
 static struct template *load_macros(const char *macros, struct error *error) {
     char json[sizeof example_json + 1024];
@@ -127,9 +113,9 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(macros_are_defined, make, discard),
-        cmocka_unit_test_setup_teardown(a_value_is_needed, make, discard),
-        cmocka_unit_test_setup_teardown(mistakes, make, discard),
+        cmocka_unit_test_setup_teardown(macros_are_defined, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(a_value_is_needed, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(mistakes, example_setup, example_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,35 +9,6 @@
 
 #include "template/example.h"
 
-static struct example example;
-
-static const struct shape shape = {{1000, 4, 0}};
-static const struct template_setting setting = {
-    .device = &example_device, .smem_limit = 49152, .cases = &shape, .case_count = 1};
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
-/* Writes the example with one piece replaced. */
-static void put_with(const char *piece, const char *other) {
-    char json[2 * sizeof example_json];
-    const char *at = strstr(example_json, piece);
-    if (at == NULL)
-        fail_msg("the example does not hold: %s", piece);
-    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - example_json), example_json, other,
-             at + strlen(piece));
-    example_put(&example, "example/template.json", json);
-}
-
 /* `message` follows the name of the file; its line number is that of the last line that the piece
    touches. */
 struct mistake {
@@ -233,8 +204,8 @@ static void mistakes_of_the_folder(void **state) {
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         struct error error = {0};
-        put_with(mistakes[i].piece, mistakes[i].other);
-        struct template *template = template_load(example.folder, &setting, &error);
+        example_replace(mistakes[i].piece, mistakes[i].other);
+        struct template *template = template_load(example.folder, &example_setting, &error);
         if (template != NULL)
             fail_msg("accepted: %s", mistakes[i].other);
         assert_int_equal(error.kind, ERROR_INPUT);
@@ -252,8 +223,8 @@ static void mistakes_of_the_folder(void **state) {
 static void carets_stand_under_the_place(void **state) {
     (void)state;
     struct error error = {0};
-    put_with("ceil_div(N, THREADS)", "ceil_div(N, THREAD)");
-    assert_null(template_load(example.folder, &setting, &error));
+    example_replace("ceil_div(N, THREADS)", "ceil_div(N, THREAD)");
+    assert_null(template_load(example.folder, &example_setting, &error));
     const char *lines = strchr(error.text, '\n');
     assert_non_null(lines);
     assert_non_null(strstr(error.text, "THREADS")); /* the closest known name */
@@ -263,11 +234,11 @@ static void carets_stand_under_the_place(void **state) {
 static void missing_files(void **state) {
     (void)state;
     struct error error = {0};
-    put_with("\"source\": \"kernel.cu\"", "\"source\": \"kernle.cu\"");
-    assert_null(template_load(example.folder, &setting, &error));
+    example_replace("\"source\": \"kernel.cu\"", "\"source\": \"kernle.cu\"");
+    assert_null(template_load(example.folder, &example_setting, &error));
     assert_non_null(strstr(error.text, "template.json:19: source: there is no file "));
     assert_non_null(strstr(error.text, "example/kernle.cu"));
-    assert_null(template_load("/nowhere", &setting, &error));
+    assert_null(template_load("/nowhere", &example_setting, &error));
     assert_non_null(strstr(error.text, "/nowhere/template.json: No such file"));
 }
 
@@ -310,8 +281,8 @@ static void mistakes_in_geometry(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};
         struct launch_plan plan;
-        put_with(rows[i].piece, rows[i].other);
-        struct template *template = template_load(example.folder, &setting, &error);
+        example_replace(rows[i].piece, rows[i].other);
+        struct template *template = template_load(example.folder, &example_setting, &error);
         if (rows[i].message == NULL) {
             assert_null(template);
             continue;
@@ -360,11 +331,11 @@ static void macros_keep_their_names(void **state) {
         {"template <int T = THREADS, int (*f)(int) = 0> int g(int a[THREADS]);", NULL},
         {"#define THREADS_MORE THREADS\n#define BLOCKS 1\n#define M 2\n", NULL},
     };
-    put_with("doubles", "doubles"); /* the example itself */
+    example_replace("doubles", "doubles"); /* the example itself */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct error error = {0};
         example_put(&example, "example/kernel.cu", rows[i].kernel);
-        struct template *template = template_load(example.folder, &setting, &error);
+        struct template *template = template_load(example.folder, &example_setting, &error);
         if (rows[i].message == NULL ? template == NULL
                                     : template != NULL || !strstr(error.text, rows[i].message))
             fail_msg("for %s\n  expected: %s\n  actual:   %s", rows[i].kernel,
@@ -374,7 +345,7 @@ static void macros_keep_their_names(void **state) {
     example_put(&example, "example/kernel.cu", "#include \"lib/b.cuh\"\n");
     example_put(&example, "lib/b.cuh", "\n\n#define SPLIT 1\n");
     struct error error = {0};
-    assert_null(template_load(example.folder, &setting, &error));
+    assert_null(template_load(example.folder, &example_setting, &error));
     assert_non_null(strstr(error.text, "lib/b.cuh:3: #define SPLIT is also a gene"));
 }
 
@@ -408,7 +379,7 @@ static void assert_answers_refused(const char *role, const char *files, const ch
         (int)(y - example_json), example_json, role, (int)(at - y - (long)strlen(output)),
         y + strlen(output), files, keys, at + strlen(of_reference));
     example_put(&example, "example/template.json", json);
-    struct template *template = template_load(example.folder, &setting, &error);
+    struct template *template = template_load(example.folder, &example_setting, &error);
     if (message == NULL ? template == NULL : template != NULL || !strstr(error.text, message))
         fail_msg("for %s %s\n  expected: %s\n  actual:   %s", files, keys,
                  message != NULL ? message : "no error", error.text);
@@ -457,7 +428,7 @@ static void names_of_arrays_differ(void **state) {
              output + 16, at + strlen(of_reference));
     example_put(&example, "example/template.json", json);
     example_put(&example, "example/r.py", "");
-    assert_null(template_load(example.folder, &setting, &error));
+    assert_null(template_load(example.folder, &example_setting, &error));
     assert_non_null(strstr(error.text,
                            "template.json:25: reference: gets under the name \"y_before\" what an "
                            "output holds before a call: rename the tensor y_before"));
@@ -466,24 +437,25 @@ static void names_of_arrays_differ(void **state) {
 static void probes_are_checked(void **state) {
     (void)state;
     struct error error = {0};
-    put_with("{ \"N\": 64, \"M\": 1 }", "{ \"N\": 64, \"KIND\": 1 }");
-    struct template *template = template_load(example.folder, &setting, &error);
+    example_replace("{ \"N\": 64, \"M\": 1 }", "{ \"N\": 64, \"KIND\": 1 }");
+    struct template *template = template_load(example.folder, &example_setting, &error);
     assert_non_null(template);
-    assert_null(template_load_probes(template, &setting, &error));
+    assert_null(template_load_probes(template, &example_setting, &error));
     assert_non_null(strstr(error.text, "34: probe_cases[1].KIND: unknown key"));
     template_free(template);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(mistakes_of_the_folder, make, discard),
-        cmocka_unit_test_setup_teardown(carets_stand_under_the_place, make, discard),
-        cmocka_unit_test_setup_teardown(missing_files, make, discard),
-        cmocka_unit_test_setup_teardown(mistakes_in_geometry, make, discard),
-        cmocka_unit_test_setup_teardown(macros_keep_their_names, make, discard),
-        cmocka_unit_test_setup_teardown(mistakes_in_answers, make, discard),
-        cmocka_unit_test_setup_teardown(names_of_arrays_differ, make, discard),
-        cmocka_unit_test_setup_teardown(probes_are_checked, make, discard),
+        cmocka_unit_test_setup_teardown(mistakes_of_the_folder, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(carets_stand_under_the_place, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(missing_files, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(mistakes_in_geometry, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(macros_keep_their_names, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(mistakes_in_answers, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(names_of_arrays_differ, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(probes_are_checked, example_setup, example_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,6 @@
 
 #define AXPY "tests/templates/axpy"
 
-static struct example example; /* its folder is the problem's */
-
 static const struct shape shape = {{1000, 0x40000000}}; /* ALPHA is 2.0f */
 
 static struct template_setting setting_of(const char *solution) {

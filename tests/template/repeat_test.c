@@ -60,24 +60,6 @@ static void rounds_alternate(void **state) {
 
 /* ---- parts of the small example ---- */
 
-static struct example example;
-
-static const struct shape example_shape = {{1000, 4, 0}};
-static const struct template_setting setting = {
-    .device = &example_device, .smem_limit = 49152, .cases = &example_shape, .case_count = 1};
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
 static const char *const usual_tensors =
     "\"x\": { \"dtype\": \"f32\", \"shape\": [\"M\", \"N\"], \"role\": \"input\" },"
     "\"y\": { \"dtype\": \"f32\", \"shape\": [\"M\", \"N\"], \"role\": \"output\" },"
@@ -114,7 +96,7 @@ static struct template *load_launches(const char *launches, const char *plain,
                                  "\"operations\": 1, \"bytes\": 1 }",
              usual_tensors, launches, plain != NULL ? plain : LAUNCH("\"x\", \"y\""));
     example_put(&example, "example/template.json", json);
-    return template_load(example.folder, &setting, error);
+    return template_load(example.folder, &example_setting, error);
 }
 
 static void mistakes(void **state) {
@@ -239,9 +221,9 @@ static void lists_are_limited(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_alternate),
-        cmocka_unit_test_setup_teardown(mistakes, make, discard),
-        cmocka_unit_test_setup_teardown(mistakes_of_a_case, make, discard),
-        cmocka_unit_test_setup_teardown(lists_are_limited, make, discard),
+        cmocka_unit_test_setup_teardown(mistakes, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(mistakes_of_a_case, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(lists_are_limited, example_setup, example_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,20 +9,6 @@
 
 #include "template/example.h"
 
-static struct example example;
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
 /* N=1000, kind 0, gain -1; N=10, M=2, kind 7; N=20, kind 0. */
 static const struct shape shapes[3] = {
     {{1000, 4, 0, 0xbf800000}},
@@ -540,26 +526,32 @@ static void finds_templates(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_the_folder, make, discard),
-        cmocka_unit_test_setup_teardown(without_a_case_knows_only_dimensions, make, discard),
-        cmocka_unit_test_setup_teardown(reads_and_prints_shapes, make, discard),
-        cmocka_unit_test_setup_teardown(a_case_like_another_keeps_what_is_specialised, make,
-                                        discard),
-        cmocka_unit_test_setup_teardown(variants_share_a_compilation, make, discard),
-        cmocka_unit_test_setup_teardown(a_source_says_everything, make, discard),
-        cmocka_unit_test_setup_teardown(a_line_is_found_where_it_came_from, make, discard),
-        cmocka_unit_test_setup_teardown(a_missing_include_is_named, make, discard),
-        cmocka_unit_test_setup_teardown(own_files_are_included, make, discard),
-        cmocka_unit_test_setup_teardown(includes_in_a_circle_end, make, discard),
-        cmocka_unit_test_setup_teardown(options_follow_genes, make, discard),
-        cmocka_unit_test_setup_teardown(strides_part_rows, make, discard),
-        cmocka_unit_test_setup_teardown(plans_geometry, make, discard),
-        cmocka_unit_test_setup_teardown(constraints_hold_for_every_case, make, discard),
-        cmocka_unit_test_setup_teardown(narrows_genes, make, discard),
-        cmocka_unit_test_setup_teardown(probes_have_the_variants_of_the_cases, make, discard),
-        cmocka_unit_test_setup_teardown(probes_may_be_missing, make, discard),
-        cmocka_unit_test_setup_teardown(any_byte_changes_the_hash, make, discard),
-        cmocka_unit_test_setup_teardown(finds_templates, make, discard),
+        cmocka_unit_test_setup_teardown(reads_the_folder, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(without_a_case_knows_only_dimensions, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(reads_and_prints_shapes, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(a_case_like_another_keeps_what_is_specialised,
+                                        example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(variants_share_a_compilation, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(a_source_says_everything, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(a_line_is_found_where_it_came_from, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(a_missing_include_is_named, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(own_files_are_included, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(includes_in_a_circle_end, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(options_follow_genes, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(strides_part_rows, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(plans_geometry, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(constraints_hold_for_every_case, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(narrows_genes, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(probes_have_the_variants_of_the_cases, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(probes_may_be_missing, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(any_byte_changes_the_hash, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(finds_templates, example_setup, example_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,20 +9,6 @@
 
 #include "template/example.h"
 
-static struct example example;
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
 /* N=1000, kind 0; N=10, M=2, kind 7: y is f16, then f32. */
 static const struct shape shapes[2] = {{{1000, 4, 0}}, {{10, 2, 7}}};
 static const struct template_setting setting = {
@@ -159,10 +145,12 @@ static void only_the_reference_writes_magnitudes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reads_a_tolerance, make, discard),
-        cmocka_unit_test_setup_teardown(reads_magnitudes, make, discard),
-        cmocka_unit_test_setup_teardown(coarse_sums_have_a_wider_bound, make, discard),
-        cmocka_unit_test_setup_teardown(only_the_reference_writes_magnitudes, make, discard),
+        cmocka_unit_test_setup_teardown(reads_a_tolerance, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(reads_magnitudes, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(coarse_sums_have_a_wider_bound, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(only_the_reference_writes_magnitudes, example_setup,
+                                        example_teardown),
     };
     return cmocka_run_group_tests_name("template/tolerance", tests, NULL, NULL);
 }

@@ -9,24 +9,6 @@
 #include "template/example.h"
 #include "template/unsupported.h"
 
-static struct example example;
-
-static const struct shape shape = {{1000, 4, 0}};
-static const struct template_setting setting = {
-    .device = &example_device, .smem_limit = 49152, .cases = &shape, .case_count = 1};
-
-static int make(void **state) {
-    (void)state;
-    example_new(&example);
-    return 0;
-}
-
-static int discard(void **state) {
-    (void)state;
-    example_free(&example);
-    return 0;
-}
-
 static void what_cannot_be_had_is_refused(void **state) {
     (void)state;
     static const struct {
@@ -52,7 +34,7 @@ static void what_cannot_be_had_is_refused(void **state) {
         snprintf(source, sizeof source, "#include \"lib/a.cuh\"\n// tex2D\n%s\n", rows[i].line);
         example_put(&example, "example/kernel.cu", source);
         snprintf(expected, sizeof expected, "%s/kernel.cu:3: %s", example.folder, rows[i].message);
-        assert_null(template_load(example.folder, &setting, &error));
+        assert_null(template_load(example.folder, &example_setting, &error));
         assert_int_equal(error.kind, ERROR_INPUT);
         if (strncmp(error.text, expected, strlen(expected)) != 0)
             fail_msg("\n  expected: %s\n  actual:   %s", expected, error.text);
@@ -69,7 +51,7 @@ static void other_words_are_accepted(void **state) {
         assert_null(unsupported_word(words[i], strlen(words[i])));
     example_put(&example, "example/kernel.cu",
                 "// cudaMalloc\n/* tex2D\n */\nconst char *s = \"cublasSgemm\";\nint mytex2D;\n");
-    struct template *template = template_load(example.folder, &setting, &error);
+    struct template *template = template_load(example.folder, &example_setting, &error);
     if (template == NULL)
         fail_msg("%s", error.text);
     template_free(template);
@@ -77,8 +59,9 @@ static void other_words_are_accepted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_cannot_be_had_is_refused, make, discard),
-        cmocka_unit_test_setup_teardown(other_words_are_accepted, make, discard),
+        cmocka_unit_test_setup_teardown(what_cannot_be_had_is_refused, example_setup,
+                                        example_teardown),
+        cmocka_unit_test_setup_teardown(other_words_are_accepted, example_setup, example_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,8 +15,6 @@
 
 #define AXPY "tests/templates/axpy"
 
-static struct example example; /* its folder is the problem's */
-
 static const struct shape shape = {{1000, 0x40000000}};
 
 static int make(void **state) {

@@ -1,4 +1,4 @@
-#include "evaluate/before.h"
+#include "evaluate/prepare_call.h"
 
 #include "base/memory.h"
 
@@ -10,7 +10,8 @@ _Static_assert((int)PREPARED_MAX <= (int)DEVICE_LAUNCHES_MAX, "a sequence holds 
 
 /* ---- outputs ---- */
 
-void before_sequence(const struct buffers *buffers, int set, struct device_sequence *sequence) {
+void buffers_prepare_sequence(const struct buffers *buffers, int set,
+                              struct device_sequence *sequence) {
     const struct template *template = buffers->template;
     const uint64_t *tensors = buffers->tensors[set];
     const bool of_kernel = buffers->plan->list == &template->launches;
@@ -126,11 +127,11 @@ int variables_changed(const struct buffers *buffers, struct device_module *modul
     return changed;
 }
 
-int before_call(const struct buffers *buffers, int set, struct device_module *module, char *reason,
-                struct error *error) {
+int buffers_prepare_call(const struct buffers *buffers, int set, struct device_module *module,
+                         char *reason, struct error *error) {
     if (template_prepares_calls(buffers->template)) {
         struct device_sequence *sequence = xmalloc(sizeof *sequence);
-        before_sequence(buffers, set, sequence);
+        buffers_prepare_sequence(buffers, set, sequence);
         int status = run(buffers, sequence, error);
         free(sequence);
         if (status < 0)

@@ -1,5 +1,5 @@
 /*
- * lucky: outputs of few elements, on which a plain kernel may be right by luck. Private to
+ * few_elements: outputs of few elements, on which a plain kernel may be right by luck. Private to
  * evaluate/.
  *
  * The relative L2 error of a plain kernel over n elements is the root of a mean of n squares, so it
@@ -17,8 +17,8 @@
  * place and the roundings that are always allowed make it rarer (tests/evaluate/honest_few_test.c
  * measures it). A wrong kernel is wrong by much more.
  */
-#ifndef EVOTILE_EVALUATE_LUCKY_H
-#define EVOTILE_EVALUATE_LUCKY_H
+#ifndef EVOTILE_EVALUATE_FEW_ELEMENTS_H
+#define EVOTILE_EVALUATE_FEW_ELEMENTS_H
 
 #include "evaluate/verify.h"
 
@@ -27,9 +27,9 @@ enum { DRAWS_MAX = 16, FEW_ELEMENTS = 4096 };
 /* Widens the bound of output `t` of a set if `candidate` exceeds it, the output has no tolerance of
    the template but few elements,
    and the plain kernel's errors on other inputs allow it. `plain` is its error on this one. */
-int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffers, int set, int t,
-                      const struct comparison *plain, const struct errors *candidate,
-                      struct errors *bound, struct error *error);
+int widen_bound_of_few(const struct verify_case *one, const struct buffers *buffers, int set, int t,
+                       const struct comparison *plain, const struct errors *candidate,
+                       struct errors *bound, struct error *error);
 
 /* Sets each member of `plain->errors` to the larger of itself and that of another input's, `other`,
    at the scale of this input's reference. If `relative`, the scale is that of the references, else

@@ -1,4 +1,4 @@
-#include "evaluate/lucky.h"
+#include "evaluate/few_elements.h"
 #include "evaluate/references.h"
 
 #include <math.h>
@@ -34,24 +34,17 @@ static bool has_extremes(const struct verify_case *one, const struct stress *str
 /* Compares the plain kernel with the reference on one more input. */
 static int draw(const struct verify_case *one, const struct stress *stress, uint64_t seed, int t,
                 struct comparison *drawn, struct error *error) {
-    struct reference_runs *runs = reference_runs_new(one, error);
+    struct planned_buffers *inputs;
+    struct reference_runs *runs = reference_runs_on_seed(one, stress, seed, &inputs, error);
     if (runs == NULL)
         return -1;
-    struct planned_buffers *inputs = reference_inputs_new(one, runs, error);
-    int status = inputs != NULL ? 0 : -1;
-    if (status == 0)
-        status = stress != NULL ? buffers_fill_stress(&inputs->buffers, 0, stress, seed, error)
-                                : buffers_fill(&inputs->buffers, 0, seed, error);
-    if (status == 0)
-        status = run_references(one, &inputs->buffers, 0, runs, error);
     const struct compared compared = {runs->plain.buffers.tensors[0][t],
                                       &runs->plain.plan.tensors[t],
                                       runs->reference.buffers.tensors[0][t],
                                       0,
                                       0,
                                       0};
-    if (status == 0)
-        status = comparator_compare(one->comparator, &compared, 1, drawn, error);
+    const int status = comparator_compare(one->comparator, &compared, 1, drawn, error);
     reference_inputs_free(inputs);
     reference_runs_free(runs);
     return status;
@@ -63,9 +56,9 @@ static bool is_hopeless(const struct errors *candidate, const struct errors *bou
            candidate->max_absolute > hopeless * bound->max_absolute;
 }
 
-int widen_lucky_bound(const struct verify_case *one, const struct buffers *buffers, int set, int t,
-                      const struct comparison *plain, const struct errors *candidate,
-                      struct errors *bound, struct error *error) {
+int widen_bound_of_few(const struct verify_case *one, const struct buffers *buffers, int set, int t,
+                       const struct comparison *plain, const struct errors *candidate,
+                       struct errors *bound, struct error *error) {
     const struct planned_tensor *tensor = &buffers->plan->tensors[t];
     const struct stress *stress = buffers->stress[set];
     struct comparison pooled = *plain;

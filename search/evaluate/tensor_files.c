@@ -1,4 +1,4 @@
-#include "evaluate/arrays.h"
+#include "evaluate/tensor_files.h"
 
 #include "base/memory.h"
 #include "base/npy.h"
@@ -62,8 +62,9 @@ static float widen(enum dtype dtype, const unsigned char *element) {
     return bfloat_to_float(half);
 }
 
-int array_write_input(struct device *device, uint64_t address, const struct planned_tensor *tensor,
-                      const char *path, struct error *error) {
+int tensor_file_write_input(struct device *device, uint64_t address,
+                            const struct planned_tensor *tensor, const char *path,
+                            struct error *error) {
     const int bytes = dtype_bytes(tensor->dtype);
     const char kind = kind_of(tensor->dtype);
     struct npy array = kind == 'V' ? describe(tensor, 'f', 4) : describe(tensor, kind, bytes);
@@ -183,18 +184,18 @@ static void *read_doubles(const char *path, const char *name, const struct plann
     return doubles;
 }
 
-void *array_read_output(const char *path, const char *name, const struct planned_tensor *tensor,
-                        struct error *error) {
+void *tensor_file_read_output(const char *path, const char *name,
+                              const struct planned_tensor *tensor, struct error *error) {
     return read_doubles(path, name, tensor, 8, error);
 }
 
-void *array_read_answer(const char *path, const char *name, const struct planned_tensor *tensor,
-                        struct error *error) {
+void *tensor_file_read_answer(const char *path, const char *name,
+                              const struct planned_tensor *tensor, struct error *error) {
     return read_doubles(path, name, tensor, 2, error);
 }
 
-void *array_read_input(const char *path, const char *name, const struct planned_tensor *tensor,
-                       struct error *error) {
+void *tensor_file_read_input(const char *path, const char *name,
+                             const struct planned_tensor *tensor, struct error *error) {
     struct npy array;
     char found[NPY_SHAPE_SIZE], wanted[NPY_SHAPE_SIZE];
     const int bytes_of = dtype_bytes(tensor->dtype);

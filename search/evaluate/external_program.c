@@ -1,4 +1,4 @@
-#include "evaluate/program.h"
+#include "evaluate/external_program.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -11,9 +11,10 @@
 enum { EXCERPT_MAX = 120 };
 
 /* Reports a failure of the program, with the kind of its role. */
-static int fail(const struct program *program, struct error *error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int fail(const struct program *program, struct error *error, const char *format, ...) {
+static int fail(const struct external_program *program, struct error *error, const char *format,
+                ...) __attribute__((format(printf, 3, 4)));
+static int fail(const struct external_program *program, struct error *error, const char *format,
+                ...) {
     char text[sizeof error->text];
     va_list arguments;
     va_start(arguments, format);
@@ -23,13 +24,13 @@ static int fail(const struct program *program, struct error *error, const char *
                                         : error_set(error, "%s", text);
 }
 
-const char *program_name(const struct program *program) {
+const char *external_program_name(const struct external_program *program) {
     const struct baseline_command *command = program->command;
     bool is_text = command->count > 3 && strcmp(command->words[1], "-c") == 0;
     return path_name(command->words[is_text ? 3 : command->count > 1 ? 1 : 0]);
 }
 
-int program_start(struct program *program, struct error *error) {
+int external_program_start(struct external_program *program, struct error *error) {
     char path[PATH_SIZE];
     const char *argv[COMMAND_WORDS_MAX + 1] = {path};
     const struct baseline_command *command = program->command;
@@ -45,21 +46,21 @@ int program_start(struct program *program, struct error *error) {
     return process_start(&program->child, argv, error);
 }
 
-void program_stop(struct program *program) {
+void external_program_stop(struct external_program *program) {
     if (program->child.pid != 0)
         process_stop(&program->child, 1, NULL);
     program->child = (struct process){0};
 }
 
-static int report_exit(struct program *program, struct error *error) {
+static int report_exit(struct external_program *program, struct error *error) {
     struct process_end end;
     process_stop(&program->child, 1, &end);
     return fail(program, error, "the %s's program %s %s before it answered: try it by hand",
-                program->role, program_name(program), end.text);
+                program->role, external_program_name(program), end.text);
 }
 
 /* Reads the next line of the program's standard output. */
-static int read_answer(struct program *program, const char *question, char **line,
+static int read_answer(struct external_program *program, const char *question, char **line,
                        struct error *error) {
     double limit_s = program->command->limit_s;
     double deadline = clock_seconds() + limit_s;
@@ -74,7 +75,7 @@ static int read_answer(struct program *program, const char *question, char **lin
             return fail(program, error,
                         "the %s's program %s had no answer to \"%s\" within %g s and was "
                         "killed; \"limit_s\" beside its \"command\" gives it longer",
-                        program->role, program_name(program), question, limit_s);
+                        program->role, external_program_name(program), question, limit_s);
         }
         poll(&polled, 1, (int)fmin(100, 1 + 1000 * left_s));
         process_read_output(child);
@@ -83,7 +84,7 @@ static int read_answer(struct program *program, const char *question, char **lin
 }
 
 /* An answer has the key "error" if the program cannot continue. */
-static int check_answer(const struct program *program, const struct json *answer,
+static int check_answer(const struct external_program *program, const struct json *answer,
                         struct error *error) {
     struct json excerpt;
     const char *text;
@@ -94,12 +95,12 @@ static int check_answer(const struct program *program, const struct json *answer
     return json_string(&excerpt, &text, error) < 0
                ? -1
                : fail(program, error, "the %s cannot be %s: %s: %.600s", program->role,
-                      program->kind == ERROR_INPUT ? "computed" : "timed", program_name(program),
-                      text);
+                      program->kind == ERROR_INPUT ? "computed" : "timed",
+                      external_program_name(program), text);
 }
 
-int program_ask(struct program *program, const char *question, cJSON *object,
-                struct json_document *document, struct json *answer, struct error *error) {
+int external_program_ask(struct external_program *program, const char *question, cJSON *object,
+                         struct json_document *document, struct json *answer, struct error *error) {
     char *answer_line;
     char excerpt[EXCERPT_MAX + 1];
     if (object == NULL)
@@ -112,11 +113,11 @@ int program_ask(struct program *program, const char *question, cJSON *object,
         return -1;
     snprintf(excerpt, sizeof excerpt, "%s", answer_line);
     struct error why = {0};
-    if (json_read_text(document, program_name(program), answer_line, &why) < 0)
+    if (json_read_text(document, external_program_name(program), answer_line, &why) < 0)
         return fail(program, error,
                     "the %s's program %s must answer each question with one line of "
                     "JSON, but printed \"%s\"",
-                    program->role, program_name(program), excerpt);
+                    program->role, external_program_name(program), excerpt);
     *answer = json_root(document);
     if (check_answer(program, answer, error) == 0)
         return 0;
@@ -124,7 +125,7 @@ int program_ask(struct program *program, const char *question, cJSON *object,
     return -1;
 }
 
-bool program_is_ahead(struct program *program) {
+bool external_program_is_ahead(struct external_program *program) {
     struct process *child = &program->child;
     struct pollfd polled = {.fd = child->from, .events = POLLIN};
     if (poll(&polled, 1, 0) > 0)

@@ -29,8 +29,8 @@ static int admits_shape(const struct template *template, const struct template_s
     return admitted;
 }
 
-int evolve_check_domain(const struct template *changed, const struct template *parent,
-                        const struct template_setting *setting, struct error *refusal) {
+int evolve_check_admitted_shapes(const struct template *changed, const struct template *parent,
+                                 const struct template_setting *setting, struct error *refusal) {
     struct error unloaded = {0};
     char name[CASE_NAME_SIZE];
     struct template *probes = template_load_probes(parent, setting, &unloaded);

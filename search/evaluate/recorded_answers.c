@@ -1,10 +1,10 @@
-#include "evaluate/answers.h"
+#include "evaluate/recorded_answers.h"
 
-#include "evaluate/arrays.h"
+#include "evaluate/tensor_files.h"
 
 #include <stdlib.h>
 
-/* Reads a recorded file with one of the functions of arrays.h and writes it to the device. */
+/* Reads a recorded file with one of the functions of tensor_files.h and writes it to the device. */
 static int write_file(struct device *device, const struct template *template,
                       const struct recorded_answer *answer, int t,
                       const struct planned_tensor *tensor, uint64_t address,
@@ -40,23 +40,23 @@ static const struct recorded_answer *find(const struct launch_plan *plan, uint64
     return answer;
 }
 
-int answers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
+int recorded_answers_fill(struct buffers *buffers, int set, uint64_t seed, struct error *error) {
     const struct recorded_answer *answer = find(buffers->plan, seed, error);
     for (int t = 0; answer != NULL && t < buffers->template->tensor_count; t++)
         if (buffers->plan->tensors[t].present && buffers->template->tensors[t].role == ROLE_INPUT &&
             write_file(buffers->device, buffers->template, answer, t, &buffers->plan->tensors[t],
-                       buffers->tensors[set][t], array_read_input, error) < 0)
+                       buffers->tensors[set][t], tensor_file_read_input, error) < 0)
             return -1;
     return answer != NULL ? 0 : -1;
 }
 
-int answers_run(const struct verify_case *one, const struct buffers *buffers, int set,
-                const struct planned_buffers *run, struct error *error) {
+int recorded_answers_run(const struct verify_case *one, const struct buffers *buffers, int set,
+                         const struct planned_buffers *run, struct error *error) {
     const struct recorded_answer *answer = find(&run->plan, buffers->seeds[set], error);
     for (int t = 0; answer != NULL && t < one->template->tensor_count; t++)
         if (run->plan.tensors[t].present && one->template->tensors[t].role == ROLE_OUTPUT &&
             write_file(one->device, one->template, answer, t, &run->plan.tensors[t],
-                       run->buffers.tensors[0][t], array_read_answer, error) < 0)
+                       run->buffers.tensors[0][t], tensor_file_read_answer, error) < 0)
             return -1;
     return answer != NULL ? 0 : -1;
 }
