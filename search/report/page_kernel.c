@@ -1,3 +1,4 @@
+/* page_kernel: the section of an exported kernel. */
 #include "report/page_internal.h"
 
 /* "1.2 % (0.4 to 2.0)" */
@@ -6,13 +7,16 @@ static void add_interval(cJSON *to, const char *name, double ratio, double low, 
                100 * (high - 1));
 }
 
+/* The regret at shapes that fitted nothing. */
 static void add_stated(cJSON *to, const struct regret *stated) {
     if (stated->count == 0) {
         add_text(to, "stated", "");
         return;
     }
     cJSON *object = cJSON_AddObjectToObject(to, "stated");
-    json_add(object, "shapes=%d unserved=%d", stated->count, stated->unserved);
+    json_add(object, "shapes=%d", stated->count);
+    if (stated->unserved > 0)
+        json_add(object, "unserved=%d", stated->unserved);
     add_interval(object, "median", stated->median, stated->median_low, stated->median_high);
     add_interval(object, "p95", stated->p95, stated->p95_low, stated->p95_high);
     add_format(object, "worst", "%.1f %%", 100 * (stated->worst - 1));

@@ -287,25 +287,25 @@ void regret_map_free(struct regret_map *map) {
 
 void regret_bin_print(const struct regret_bin *bin, bool is_short, char text[MAP_TEXT_SIZE]) {
     if (bin->low == bin->high)
-        snprintf(text, MAP_TEXT_SIZE, "%.10g", bin->high);
+        snprintf(text, MAP_TEXT_SIZE, "%.15g", bin->high);
     else if (is_short)
-        snprintf(text, MAP_TEXT_SIZE, "\u2264%.10g", bin->high);
+        snprintf(text, MAP_TEXT_SIZE, "\u2264%.15g", bin->high);
     else
-        snprintf(text, MAP_TEXT_SIZE, "%s%.10g to %.10g", bin->first ? "" : "over ", bin->low,
+        snprintf(text, MAP_TEXT_SIZE, "%s%.15g to %.15g", bin->first ? "" : "over ", bin->low,
                  bin->high);
 }
 
 void regret_map_print_panel(const struct regret_map *map, int panel, char *text, size_t size) {
     text[0] = '\0';
     for (int i = 0; i < map->panel_dimension_count; i++)
-        text_append(text, size, "%s%s=%.10g", i > 0 ? ", " : "",
+        text_append(text, size, "%s%s=%.15g", i > 0 ? ", " : "",
                     map->shapes->names[map->panel_dimensions[i]], map->panel_values[panel][i]);
 }
 
 void regret_shape_print(const struct regret_shapes *shapes, int shape, char *text, size_t size) {
     text[0] = '\0';
     for (int d = 0; d < shapes->dimension_count; d++)
-        text_append(text, size, "%s%s=%.10g", d > 0 ? "," : "", shapes->names[d],
+        text_append(text, size, "%s%s=%.15g", d > 0 ? "," : "", shapes->names[d],
                     value_of(shapes, shape, d));
 }
 
