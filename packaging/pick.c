@@ -1,5 +1,5 @@
-/* Picks a kernel for 4 rows of 40 columns from app.wisdom, for packaging/try_packages: a program of somebody who has
-   installed libevotile_wisdom, and no GPU. */
+/* Picks a kernel for 4 rows of 40 columns from app.wisdom, for packaging/try_packages: a program on a host that has
+   libevotile_wisdom installed, and no GPU. */
 #include <evotile_wisdom.h>
 #include <stdio.h>
 
