@@ -1485,8 +1485,8 @@ static int find_pick(struct evotile_wisdom_choice *choice, const int64_t *shape,
 }
 
 static uint32_t kept_place(const struct evotile_wisdom_kernel *kernel, const int64_t *shape,
-                           unsigned flags, uint32_t neighbour) {
-    return (hash_shape(shape, kernel->given_count) + flags + neighbour) % KEPT_PICKS;
+                           uint32_t neighbour) {
+    return (hash_shape(shape, kernel->given_count) + neighbour) % KEPT_PICKS;
 }
 
 static int is_of(const struct kept_pick *kept, const int64_t *shape, uint32_t given,
@@ -1501,8 +1501,8 @@ static int is_of(const struct kept_pick *kept, const int64_t *shape, uint32_t gi
 static const struct kept_pick *find_kept(const struct evotile_wisdom_kernel *kernel,
                                          const int64_t *shape, unsigned flags) {
     for (uint32_t i = 0; i < KEPT_NEIGHBOURS; i++) {
-        const struct kept_pick *kept = atomic_load_explicit(
-            &kernel->kept[kept_place(kernel, shape, flags, i)], memory_order_acquire);
+        const struct kept_pick *kept =
+            atomic_load_explicit(&kernel->kept[kept_place(kernel, shape, i)], memory_order_acquire);
         if (kept == NULL || is_of(kept, shape, kernel->given_count, flags))
             return kept;
     }
@@ -1529,8 +1529,8 @@ static void keep(const struct evotile_wisdom_choice *choice, const int64_t *shap
     memcpy(kept->values + given, choice->shape, dimensions * sizeof *shape);
     for (uint32_t i = 0; i < KEPT_NEIGHBOURS; i++) {
         struct kept_pick *none = NULL;
-        if (atomic_compare_exchange_strong(&kernel->kept[kept_place(kernel, shape, flags, i)],
-                                           &none, kept))
+        if (atomic_compare_exchange_strong(&kernel->kept[kept_place(kernel, shape, i)], &none,
+                                           kept))
             return;
     }
     free(kept);

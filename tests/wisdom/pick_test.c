@@ -150,6 +150,12 @@ static void only_verified_shapes_are_served(void **state) {
         0);
     assert_int_equal(choice.how, EVOTILE_WISDOM_NEAREST);
     assert_true(has_genome(&choice, 0));
+    /* That one caller asked gives another one nothing. */
+    assert_int_equal(
+        evotile_wisdom_pick(kernel, (int64_t[]){40, 6}, EVOTILE_WISDOM_TAKE_UNVERIFIED, &choice),
+        0);
+    assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 6}, 0, &choice),
+                     EVOTILE_WISDOM_UNVERIFIED);
     assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 64}, 0, &choice), 0);
     assert_true(has_genome(&choice, 1));
     evotile_wisdom_close(kernel);
