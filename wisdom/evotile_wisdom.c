@@ -443,6 +443,21 @@ struct machine {
     _Atomic(CUkernel) *kernels;
 };
 
+/* What a pick found. Programs pick the same shapes again and again: the second time it is looked up
+   here. It never changes and stays until its kernel is closed, so that readers need no lock. */
+struct kept_pick {
+    int status;
+    unsigned flags;
+    uint32_t entry;
+    enum evotile_wisdom_how how;
+    int predicted;
+    double p50_us;
+    int64_t values[]; /* what the caller gave, then every dimension */
+};
+
+/* At most so many picks are kept of a kernel, each near the place that its hash says. */
+enum { KEPT_PICKS = 16384, KEPT_NEIGHBOURS = 16 };
+
 struct evotile_wisdom_kernel {
     const struct evotile_wisdom *wisdom;
     const struct wisdom_group *group;
@@ -451,6 +466,8 @@ struct evotile_wisdom_kernel {
     struct machine *machines;
     uint32_t machine_count, *machine_of; /* by entry */
     uint32_t dimension_count, *table, table_mask;
+    _Atomic(struct kept_pick *) *kept;                 /* KEPT_PICKS; NULL: none there */
+    uint32_t given_count;                              /* dimensions that the caller names */
     double *logarithms;                                /* of the entries' shapes */
     int all_dimensions;                                /* the caller names each */
     int real[EVOTILE_WISDOM_DIMENSIONS_MAX];           /* the dimension has the bits of a float */
@@ -820,9 +837,9 @@ static int check_workspace(const struct run *run) {
 static int fitting_product(const int64_t *extents, int count, int64_t *product) {
     *product = 1;
     for (int i = 0; i < count; i++) {
-        if (extents[i] < 1 || extents[i] > (INT64_C(1) << 40) / *product)
+        if (extents[i] < 1 || __builtin_mul_overflow(*product, extents[i], product) ||
+            *product > INT64_C(1) << 40)
             return 0;
-        *product *= extents[i];
     }
     return 1;
 }
@@ -1165,8 +1182,10 @@ static int match_all(struct evotile_wisdom_kernel *kernel, const struct evotile_
         status = match_names(kernel, "scalar", names->scalars, scalars, of->scalar_count,
                              kernel->scalar_from, message);
     kernel->all_dimensions = 1;
-    for (uint32_t d = 0; d < of->dimension_count; d++)
+    for (uint32_t d = 0; d < of->dimension_count; d++) {
         kernel->all_dimensions &= kernel->dimension_from[d] >= 0;
+        kernel->given_count += kernel->dimension_from[d] >= 0;
+    }
     for (uint32_t i = 0; i < of->instruction_count && status == 0; i++) {
         const struct wisdom_instruction *it = &kernel->defaults.instructions[i];
         i += it->op == WISDOM_PUSH_WIDE;
@@ -1266,7 +1285,8 @@ static int index_shapes(struct evotile_wisdom_kernel *kernel,
     kernel->table_mask = size - 1;
     kernel->table = malloc(size * sizeof *kernel->table);
     kernel->logarithms = malloc(((size_t)count * dimensions + 1) * sizeof *kernel->logarithms);
-    if (kernel->table == NULL || kernel->logarithms == NULL)
+    kernel->kept = calloc(KEPT_PICKS, sizeof *kernel->kept);
+    if (kernel->table == NULL || kernel->logarithms == NULL || kernel->kept == NULL)
         return refuse(message, EVOTILE_WISDOM_NO_MEMORY, "out of memory");
     memset(kernel->table, 0xff, size * sizeof *kernel->table);
     for (uint32_t i = 0; i < count; i++) {
@@ -1443,11 +1463,10 @@ static int pick_between(struct evotile_wisdom_choice *choice, unsigned flags) {
                                                   : EVOTILE_WISDOM_UNVERIFIED;
 }
 
-int evotile_wisdom_pick(const struct evotile_wisdom_kernel *kernel, const int64_t *shape,
-                        unsigned flags, struct evotile_wisdom_choice *choice) {
+static int find_pick(struct evotile_wisdom_choice *choice, const int64_t *shape, unsigned flags) {
+    const struct evotile_wisdom_kernel *kernel = choice->kernel;
     uint32_t named = 0;
     int64_t used;
-    choice->kernel = kernel;
     for (uint32_t d = 0; d < kernel->dimension_count; d++) {
         const int from = kernel->dimension_from[d];
         choice->shape[d] = from >= 0 ? shape[from] : 0;
@@ -1463,6 +1482,80 @@ int evotile_wisdom_pick(const struct evotile_wisdom_kernel *kernel, const int64_
     const uint32_t now = kernel->all_dimensions ? UINT32_MAX : find_exact(kernel, choice->shape);
     return now != UINT32_MAX ? choose(choice, now, EVOTILE_WISDOM_EXACT)
                              : pick_between(choice, flags);
+}
+
+static uint32_t kept_place(const struct evotile_wisdom_kernel *kernel, const int64_t *shape,
+                           uint32_t neighbour) {
+    return (hash_shape(shape, kernel->given_count) + neighbour) % KEPT_PICKS;
+}
+
+static int is_of(const struct kept_pick *kept, const int64_t *shape, uint32_t given,
+                 unsigned flags) {
+    uint32_t d = 0;
+    while (d < given && kept->values[d] == shape[d])
+        d++;
+    return d == given && kept->flags == flags;
+}
+
+/* NULL: it is not kept. */
+static const struct kept_pick *find_kept(const struct evotile_wisdom_kernel *kernel,
+                                         const int64_t *shape, unsigned flags) {
+    for (uint32_t i = 0; i < KEPT_NEIGHBOURS; i++) {
+        const struct kept_pick *kept =
+            atomic_load_explicit(&kernel->kept[kept_place(kernel, shape, i)], memory_order_acquire);
+        if (kept == NULL || is_of(kept, shape, kernel->given_count, flags))
+            return kept;
+    }
+    return NULL;
+}
+
+/* Where its neighbours are taken, or memory is short, a pick is not kept. */
+static void keep(const struct evotile_wisdom_choice *choice, const int64_t *shape, unsigned flags,
+                 int status) {
+    const struct evotile_wisdom_kernel *kernel = choice->kernel;
+    const uint32_t given = kernel->given_count, dimensions = kernel->dimension_count;
+    struct kept_pick *kept =
+        malloc(sizeof *kept + (size_t)(given + dimensions) * sizeof *kept->values);
+    if (kept == NULL)
+        return;
+    *kept = (struct kept_pick){.status = status,
+                               .flags = flags,
+                               .entry = choice->entry,
+                               .how = choice->how,
+                               .predicted = choice->predicted,
+                               .p50_us = choice->p50_us};
+    for (uint32_t d = 0; d < given; d++)
+        kept->values[d] = shape[d];
+    memcpy(kept->values + given, choice->shape, dimensions * sizeof *shape);
+    for (uint32_t i = 0; i < KEPT_NEIGHBOURS; i++) {
+        struct kept_pick *none = NULL;
+        if (atomic_compare_exchange_strong(&kernel->kept[kept_place(kernel, shape, i)], &none,
+                                           kept))
+            return;
+    }
+    free(kept);
+}
+
+int evotile_wisdom_pick(const struct evotile_wisdom_kernel *kernel, const int64_t *shape,
+                        unsigned flags, struct evotile_wisdom_choice *choice) {
+    const struct kept_pick *kept = find_kept(kernel, shape, flags);
+    choice->kernel = kernel;
+    if (kept == NULL) {
+        choice->entry = 0;
+        choice->how = EVOTILE_WISDOM_NEAREST;
+        choice->predicted = 0;
+        choice->p50_us = 0;
+        const int status = find_pick(choice, shape, flags);
+        keep(choice, shape, flags, status);
+        return status;
+    }
+    choice->entry = kept->entry;
+    choice->how = kept->how;
+    choice->predicted = kept->predicted;
+    choice->p50_us = kept->p50_us;
+    for (uint32_t d = 0; d < kernel->dimension_count; d++)
+        choice->shape[d] = kept->values[kernel->given_count + d];
+    return kept->status;
 }
 
 int evotile_wisdom_describe(const struct evotile_wisdom_choice *choice, char *text, size_t size) {
@@ -1791,6 +1884,9 @@ void evotile_wisdom_close(struct evotile_wisdom_kernel *kernel) {
         free(kernel->machines[i].kernels);
     }
     free(kernel->machines);
+    for (uint32_t i = 0; kernel->kept != NULL && i < KEPT_PICKS; i++)
+        free(atomic_load(&kernel->kept[i]));
+    free(kernel->kept);
     free(kernel->machine_of);
     free(kernel->table);
     free(kernel->logarithms);

@@ -16,7 +16,7 @@
  *         evotile_wisdom_this_device(&device, &message) != 0 ||
  *         evotile_wisdom_open(&kernel, wisdom, &names, &device, &message) != 0)
  *         return complain(message.text);
- *     if (evotile_wisdom_pick(kernel, shape, 0, &choice) == 0)         // about 100 ns
+ *     if (evotile_wisdom_pick(kernel, shape, 0, &choice) == 0)         // 10 to 30 ns
  *         status = evotile_wisdom_launch(&choice, &call);
  *     evotile_wisdom_close(kernel);
  *     evotile_wisdom_free(wisdom);
@@ -143,7 +143,9 @@ static inline int64_t evotile_wisdom_real(float value) {
     return (int64_t)as.bits;
 }
 
-/* `shape` has the named dimensions in the caller's order. */
+/* `shape` has the named dimensions in the caller's order. The first picks of a kernel, of up to
+   16384 shapes, are kept until it is closed: the same pick costs less then, and no lock is taken.
+ */
 EVOTILE_WISDOM_API int evotile_wisdom_pick(const struct evotile_wisdom_kernel *kernel,
                                            const int64_t *shape, unsigned flags,
                                            struct evotile_wisdom_choice *choice);

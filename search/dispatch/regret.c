@@ -1,9 +1,11 @@
 #include "dispatch/regret.h"
 
+#include "base/json_fields.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/statistics.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { RESAMPLES = 1000 };
@@ -55,4 +57,27 @@ cJSON *regret_json(const struct regret *regret) {
                  regret->median, regret->median_low, regret->median_high, regret->p95,
                  regret->p95_low, regret->p95_high, regret->worst, regret->worse_share);
     return object;
+}
+
+#define RATIO(member) JSON_FIELD_REQUIRED(struct regret, member, #member, DOUBLE, 1, DBL_MAX)
+
+int regret_read(struct regret *regret, const struct json *object, struct error *error) {
+    static const struct json_field counts[] = {
+        JSON_FIELD_REQUIRED(struct regret, count, "shapes", INT, 0, INT32_MAX),
+        JSON_FIELD_REQUIRED(struct regret, unserved, "unserved", INT, 0, INT32_MAX),
+        {0}};
+    static const struct json_field ratios[] = {
+        RATIO(median),
+        RATIO(median_low),
+        RATIO(median_high),
+        RATIO(p95),
+        RATIO(p95_low),
+        RATIO(p95_high),
+        RATIO(worst),
+        JSON_FIELD_REQUIRED(struct regret, worse_share, "worse_share", DOUBLE, 0, 1),
+        {0}};
+    *regret = (struct regret){0};
+    if (json_is_object(object, error) < 0 || json_fields_read(object, counts, regret, error) < 0)
+        return -1;
+    return regret->count == 0 ? 0 : json_fields_read(object, ratios, regret, error);
 }

@@ -29,5 +29,7 @@ void regret_compute(struct regret *regret, const double *ratios, int count, int 
                     uint64_t seed);
 /* {"shapes": 20, "unserved": 0, "median": 1.01, "median_low": ...}. */
 cJSON *regret_json(const struct regret *regret);
+/* Reads that. Errors are one line with file, line and path. */
+int regret_read(struct regret *regret, const struct json *object, struct error *error);
 
 #endif

@@ -46,6 +46,7 @@
 
 #include "base/strbuf.h"
 #include "dispatch/regret.h"
+#include "dispatch/regret_shapes.h"
 #include "dispatch/tree.h"
 #include "outcome/key.h"
 #include "outcome/outcome.h"
@@ -211,6 +212,19 @@ struct manifest {
    manifest only after success. The listed files' hashes are not checked: see manifest_verify. */
 int manifest_read(struct manifest *manifest, const char *folder, struct error *error);
 void manifest_release(struct manifest *manifest);
+
+/* What the manifest of an export with a tree says of its choices: at every shape that was timed,
+   and the stated regret, of the shapes that the tree was not fitted to. Release the shapes only
+   after success. */
+struct manifest_regret {
+    double within; /* of the fastest, as a fraction */
+    int genomes, exported_genomes;
+    bool predicted;
+    struct regret stated;
+    struct regret_shapes shapes;
+};
+int manifest_read_regret(const struct manifest *manifest, struct manifest_regret *regret,
+                         struct error *error);
 
 /* The text of a variant's source, for NVRTC, with the variant's header inlined. The caller frees
    it. */

@@ -22,6 +22,9 @@ static const struct {
     {14, "#7b4fc4", "#b99bf5"},           {15, "#0e8f9c", "#4fcfd9"},
     {16, "#b3488f", "#ee8fce"},           {17, "#7c6a2e", "#cdb86a"},
     {18, "#59718a", "#9db4cc"},           {19, "#6aa524", "#a8dd62"},
+    {20, "#fdf0cf", "#3a3220"},           {21, "#f9cf72", "#5c451c"},
+    {22, "#ef9c3d", "#85551a"},           {23, "#bd5417", "#e39a3c"},
+    {24, "#74260a", "#ffdca3"},           {CHART_SCALE_TEXT, "#ffffff", "#13171c"},
 };
 
 struct chart *chart_new(int width, int height) {
@@ -158,7 +161,13 @@ void chart_boxes(struct chart *chart, const struct chart_box *boxes, int count,
     if (style->opacity > 0)
         fprintf(chart->out, " fill-opacity=\"%.2f\"", style->opacity);
     svg_print_name(chart->out, style->name);
-    fputs("/>\n", chart->out);
+    if (style->tip == NULL) {
+        fputs("/>\n", chart->out);
+        return;
+    }
+    fputs("><title>", chart->out);
+    mustache_escape_html(style->tip, chart->out);
+    fputs("</title></path>\n", chart->out);
 }
 
 void chart_interval(struct chart *chart, struct chart_point from, struct chart_point to,
@@ -183,9 +192,13 @@ void chart_text(struct chart *chart, const struct chart_text *where, const char 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (where->in_box) /* a page's style sheet outlines the other ones */
+        fputs("<g class=\"in-box\">", chart->out);
     svg_begin_texts(chart->out, where->anchor, where->colour, where->size);
     svg_print_text(chart->out, at.x + where->dx, at.y + where->dy, 0, text);
     svg_end_texts(chart->out);
+    if (where->in_box)
+        svg_end_texts(chart->out);
 }
 
 /* ---- the document ---- */

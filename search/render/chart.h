@@ -34,7 +34,11 @@ enum {
     CHART_STRONG,
     CHART_TEXT,
     CHART_SERIES = 10,
-    CHART_SERIES_COUNT = 10
+    CHART_SERIES_COUNT = 10,
+    CHART_SCALE = 20, /* steps from little to much: their lightness alone tells them apart */
+    CHART_SCALE_COUNT = 5,
+    CHART_SCALE_TEXT = CHART_SCALE + CHART_SCALE_COUNT /* on the last two steps; CHART_TEXT is for
+                                                          the others */
 };
 
 struct chart;
@@ -64,6 +68,7 @@ struct chart_style {
     double opacity;   /* 0: opaque */
     int dashes;       /* 0: none; up to 3: different patterns */
     const char *name; /* the attribute data-name, for a page's script; NULL: none */
+    const char *tip;  /* of boxes: what a browser shows under the pointer; NULL: nothing */
 };
 
 struct chart_series {
@@ -99,6 +104,7 @@ struct chart_text {
     double dx, dy, size; /* size 0: as all text */
     int colour;
     enum chart_anchor anchor;
+    bool in_box; /* a box of another colour is behind it */
 };
 
 struct chart *chart_new(int width, int height);

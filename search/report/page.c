@@ -58,6 +58,7 @@ static void add_colours(cJSON *to) {
 }
 
 static void add_head(const struct page *page, cJSON *root) {
+    const struct page_content *content = page->content;
     char now[64];
     int predicted = 0, measured = 0;
     print_when((double)time(NULL), now);
@@ -65,11 +66,18 @@ static void add_head(const struct page *page, cJSON *root) {
         predicted += page->runs[r]->predicted;
         measured += page->runs[r]->measured;
     }
-    if (page->count == 1)
-        add_text(root, "title", page->runs[0]->path);
+    for (int k = 0; k < content->kernel_count; k++) {
+        predicted += content->kernels[k]->regret.predicted;
+        measured += !content->kernels[k]->regret.predicted;
+    }
+    const char *first = page->count > 0 ? page->runs[0]->path : content->kernels[0]->path;
+    if (content->kernel_count > 0 && page->count + content->kernel_count > 1)
+        add_format(root, "title", "%.400s and others", first);
+    else if (page->count > 1)
+        add_format(root, "title", "%d runs: %.400s and others", page->count, first);
     else
-        add_format(root, "title", "%d runs: %.400s and others", page->count, page->runs[0]->path);
-    cJSON_AddBoolToObject(root, "several", page->count > 1);
+        add_text(root, "title", first);
+    cJSON_AddBoolToObject(root, "several", page->count + content->kernel_count > 1);
     add_text(root, "version", EVOTILE_VERSION);
     add_text(root, "made", now);
     add_text(root, "predicted_note",
@@ -116,6 +124,9 @@ static int fill_template(const struct page *page, FILE *out, struct error *error
     cJSON *runs = cJSON_AddArrayToObject(root, "runs");
     for (int r = 0; r < page->count && status == 0; r++)
         status = page_add_run(page, runs, r, error);
+    cJSON *kernels = cJSON_AddArrayToObject(root, "kernels");
+    for (int k = 0; k < page->content->kernel_count && status == 0; k++)
+        page_add_kernel(page, kernels, k);
     if (status < 0)
         cJSON_Delete(root);
     else if (page->format == PAGE_HTML)
@@ -179,11 +190,12 @@ static void release_page(struct page *page) {
     free(page->baselines);
 }
 
-int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
+int page_print(const struct page_content *content, enum page_format format, FILE *out,
                struct error *error) {
-    struct page page = {.runs = runs, .count = count, .format = format};
+    struct page page = {
+        .content = content, .runs = content->runs, .count = content->run_count, .format = format};
     page.goal_analyses = xcalloc((size_t)page_goals(&page) + 1, sizeof *page.goal_analyses);
-    page.baselines = xcalloc((size_t)count, sizeof *page.baselines);
+    page.baselines = xcalloc((size_t)page.count + 1, sizeof *page.baselines);
     int status = analyse_runs(&page, error);
     if (status == 0)
         status = fill_template(&page, out, error);

@@ -3,7 +3,8 @@
  * one JSON object, or every trial as a line of CSV; and the summary, as text or Markdown through
  * summary.md.in, or as one JSON object. All formats state the same facts.
  *
- *     if (page_print(runs, count, PAGE_HTML, stdout, &error) < 0)
+ *     const struct page_content content = {.runs = runs, .run_count = count};
+ *     if (page_print(&content, PAGE_HTML, stdout, &error) < 0)
  *         return -1;
  *     page_print_csv(runs, count, stdout);
  *     if (page_print_summary(runs[0]->store, PAGE_TEXT, stdout, &error) < 0)
@@ -13,11 +14,20 @@
 #define EVOTILE_REPORT_PAGE_H
 
 #include "analysis/run_data.h"
+#include "report/kernel_regret.h"
 
 enum page_format { PAGE_HTML, PAGE_MARKDOWN, PAGE_TEXT, PAGE_JSON };
 
+/* What a report is about: at least one of them. */
+struct page_content {
+    struct run_data *const *runs;
+    int run_count;
+    struct kernel_regret *const *kernels;
+    int kernel_count;
+};
+
 /* HTML includes pictures; text is only for the summary. Returns -1 if a store cannot be read. */
-int page_print(struct run_data *const *runs, int count, enum page_format format, FILE *out,
+int page_print(const struct page_content *content, enum page_format format, FILE *out,
                struct error *error);
 
 /* How the run found its champions; not as HTML. Reads far less than the report does. Text is as

@@ -27,8 +27,9 @@ struct goal_analysis {
 };
 
 struct page {
-    struct run_data *const *runs;
-    int count;
+    const struct page_content *content;
+    struct run_data *const *runs; /* of the content */
+    int count;                    /* of them */
     enum page_format format;
     int width; /* of tables in text; 0: unlimited */
     struct goal_analysis
@@ -56,6 +57,7 @@ struct size_limits page_size_limits(const struct page *page);
 void page_add_comparison_pictures(const struct page *page, cJSON *to);
 void page_add_run_pictures(const struct page *page, cJSON *to, int run);
 void page_add_goal_pictures(const struct page *page, cJSON *to, int run, int goal);
+void page_add_map_picture(const struct page *page, cJSON *to, const struct regret_map *map);
 
 /* ---- page.c ---- */
 
@@ -82,6 +84,10 @@ int page_add_history(const struct page *page, cJSON *to, struct run_history *his
                      struct error *error);
 int page_add_run(const struct page *page, cJSON *runs, int run, struct error *error);
 int page_add_goals(const struct page *page, cJSON *to, int run, struct error *error);
+
+/* ---- page_kernel.c: adds one element of "kernels" ---- */
+
+void page_add_kernel(const struct page *page, cJSON *kernels, int index);
 
 /* ---- page_values.c ---- */
 

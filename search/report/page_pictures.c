@@ -60,3 +60,8 @@ void page_add_goal_pictures(const struct page *page, cJSON *to, int r, int goal)
     if (it->ablation != NULL)
         add_picture(to, "ablation_picture", picture_ablation(it->ablation));
 }
+
+void page_add_map_picture(const struct page *page, cJSON *to, const struct regret_map *map) {
+    if (page->format == PAGE_HTML)
+        add_picture(to, "regret_picture", picture_regret(map));
+}

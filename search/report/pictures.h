@@ -15,6 +15,7 @@
 #include "analysis/gene_effects.h"
 #include "analysis/run_data.h"
 #include "report/predicted_vs_measured.h"
+#include "report/regret_map.h"
 
 /* The widths of a picture that stands alone, and of one beside another. */
 enum { PICTURE_WIDE = 1140, PICTURE_NARROW = 560 };
@@ -74,5 +75,11 @@ char *picture_front(const struct run_data *run, int goal, int most);
    highlighted. */
 char *picture_predicted_vs_measured(const struct run_data *run, int goal,
                                     const struct predicted_vs_measured *pairs, int most);
+
+/* ---- pictures_regret.c ---- */
+
+/* The map as coloured cells, each with its worst regret in percent; a legend is above. NULL if all
+   shapes are in one cell. */
+char *picture_regret(const struct regret_map *map);
 
 #endif

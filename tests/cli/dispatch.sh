@@ -26,6 +26,14 @@ sed -n '/^static int leaf_of/,/^}/p' tree/tree.c | sed 's/<= [0-9]*/<= N/'
 "$ROOT"/tests/bench/dispatch.py tree --check
 shown regret tree --cases 2 --seed 3 --rounds 3
 "$EVOTILE" regret tree --against run --json 2>/dev/null | jq -c '[.choice, .predicted, .failures, .regret.shapes, .regret.worst >= 1, (.shapes | length)]'
+echo "--- a report of it: the regret over shapes"
+shown report tree | sed -E 's/, N MB/, SIZE/'
+grep -o 'aria-label="regret over shapes"' tree/report.html
+[ "$(grep -o '<title>' tree/report.html | wc -l)" -gt 4 ] && echo "each cell has a tip"
+"$EVOTILE" report tree --json | jq -c '.kernels[0] | [.path, .template, .stated.shapes, (.map.cells | map(.shapes) | add), (.map.cells | map(.fitted) | add), ([.map.x, .map.y] | sort)]'
+"$EVOTILE" report tree --markdown | grep '^#'
+"$EVOTILE" report run tree -o both.html 2>/dev/null && grep -o '<h2>[^<]*' both.html
+shown report tree --csv
 echo "--- shapes that kernels do not fit"
 echo '[{ "ROWS": 1, "COLS": 300 }, { "ROWS": 1, "COLS": 340 }, { "ROWS": 1, "COLS": 12 }]' >long.json
 shown export run --within 5 --dispatch-cases long.json --out long_rows | tail -4
@@ -66,6 +74,21 @@ edit 'del(.dispatch.choice.tree)'
 edit '.dispatch.choise = 1'
 edit '.dispatch.ranges.COLS.min = 0'
 edit '.dispatch = null'
+with() { rm -rf edited; mkdir edited; jq "$1" tree/manifest.json >edited/manifest.json; shown report edited -o page.html | sed -E 's/json:[0-9]*:/json:N:/; s/, N MB/, SIZE/'; }
+with 'del(.dispatch)'
+with '.dispatch.shapes[1].us = [1]'
+with '.dispatch.shapes[1].us[0] = 1e-9'
+with '.dispatch.shapes[1].least_us = "1"'
+with 'del(.dispatch.shapes[2].shape.ROWS)'
+with '.dispatch.shapes[2].shape.EXTRA = 1'
+with '.dispatch.shapes[0].shape = {}'
+with '.dispatch.shapes[2].shape.ROWS = 1.5'
+with '.dispatch.shapes[2].shape.COLS = "12x"'
+with 'del(.dispatch.regret.p95)'
+with '.dispatch.shapes = 3'
+with '.dispatch.shapes = [] | .dispatch.regret = { "shapes": 0, "unserved": 0 }'
+with '.dispatch.shapes[].shape["<img src=x onerror=alert(1)>{{path}}"] = 1 | .dispatch.shapes[0].shape["<img src=x onerror=alert(1)>{{path}}"] = 2 | .name = "<i>name</i>"'
+grep -c '<img\|<i>' page.html
 echo >>tree/kernel.cu
 shown regret tree --cases between.json
 

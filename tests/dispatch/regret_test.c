@@ -35,6 +35,39 @@ static void no_shapes_give_no_figures(void **state) {
     free(text);
 }
 
+static int read_back(struct regret *regret, cJSON *object, struct error *error) {
+    struct json_document document;
+    char *text = json_print_line(object);
+    assert_int_equal(json_read_text(&document, "regret", text, error), 0);
+    const struct json root = json_root(&document);
+    const int status = regret_read(regret, &root, error);
+    json_release(&document);
+    free(text);
+    return status;
+}
+
+static void figures_are_read_back(void **state) {
+    (void)state;
+    const double ratios[] = {1, 1.5, 1, 1.25, 2};
+    struct error error = {0};
+    for (int count = 0; count <= 5; count += 5) {
+        struct regret regret, again;
+        regret_compute(&regret, ratios, count, 2, 1);
+        assert_int_equal(read_back(&again, regret_json(&regret), &error), 0);
+        regret.worst_case = 0; /* which of the shapes it is, only these say */
+        assert_memory_equal(&again, &regret, sizeof regret);
+    }
+    static const char *const missing[] = {"shapes", "unserved", "median_low", "worse_share"};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        struct regret regret;
+        regret_compute(&regret, ratios, 5, 2, 1);
+        cJSON *object = regret_json(&regret);
+        cJSON_DeleteItemFromObject(object, missing[i]);
+        assert_int_equal(read_back(&regret, object, &error), -1);
+        assert_non_null(strstr(error.text, missing[i]));
+    }
+}
+
 /* The intervals cover the true median and percentile of a known distribution about 19 times in 20,
    contain the estimates, and are the same again. */
 static void intervals_cover(void **state) {
@@ -66,6 +99,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_of_known_ratios),
         cmocka_unit_test(no_shapes_give_no_figures),
+        cmocka_unit_test(figures_are_read_back),
         cmocka_unit_test(intervals_cover),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

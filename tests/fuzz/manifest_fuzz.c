@@ -1,6 +1,6 @@
 /* Any text as the manifest.json of an exported kernel: it is read, or rejected with a position; if
-   it is read, its sources, shapes and genomes are, too, or give an error. Runs in the top folder.
- */
+   it is read, its sources, shapes, genomes and regret are, too, or give an error, and the regret is
+   drawn. Runs in the top folder. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "base/strbuf.h"
 #include "export/export.h"
+#include "report/pictures.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +41,22 @@ static void check_error(int status, const struct error *error) {
             BUG("a terminal would obey '%s'", error->text);
 }
 
+static void use_regret(const struct manifest *manifest) {
+    struct error error = {0};
+    struct manifest_regret regret;
+    const int status = manifest_read_regret(manifest, &regret, &error);
+    check_error(status, &error);
+    if (status < 0)
+        return;
+    struct regret_map *map = regret_map_new(&regret.shapes, manifest->tree);
+    if (map != NULL) {
+        free(picture_regret(map));
+        table_free(regret_map_table(map));
+    }
+    regret_map_free(map);
+    regret_shapes_release(&regret.shapes);
+}
+
 static void use(const struct manifest *manifest) {
     struct error error = {0};
     struct strbuf changes = {0};
@@ -55,6 +72,7 @@ static void use(const struct manifest *manifest) {
             template_read_shape(dimensions, &manifest->cases[c].shape, NULL, &shape, &error);
         check_error(status, &error);
     }
+    use_regret(manifest);
     check_error(manifest_verify(manifest, folder, &changes, &whole, &error), &error);
     free(changes.bytes);
 }

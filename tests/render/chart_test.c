@@ -172,13 +172,18 @@ static void texts_are_escaped(void **state) {
             .title = evil, .x = axis, .y = axis, .legend = &series, .legend_count = 1});
         chart_text(chart, &(struct chart_text){.at = {5, 5}}, "%s", evil);
         chart_line(chart, &(struct chart_point){1, 1}, 1, &series.style);
+        chart_boxes(chart, &(struct chart_box){{1, 1}, {2, 2}}, 1,
+                    &(struct chart_style){.tip = evil});
+        chart_text(chart, &(struct chart_text){.at = {5, 5}, .in_box = true}, "%s", evil);
         chart_add_x_axis(chart, &axis, evil, false);
         char *svg = chart_free(chart, evil, form);
         assert_null(strstr(svg, "<b>"));
         assert_int_equal(times(svg, "</svg>"), 1);
-        /* The label; the title; two of each axis; the legend; the text; the line's name; the
-           further axis's name, title and tick. */
-        assert_int_equal(times(svg, escaped), 12);
+        /* The label; the title; two of each axis; the legend; two texts; the line's name; the box's
+           tip; the further axis's name, title and tick. */
+        assert_int_equal(times(svg, escaped), 14);
+        assert_int_equal(times(svg, "</title></path>"), 1);
+        assert_int_equal(times(svg, "class=\"in-box\""), 1);
         expect_well_formed(svg);
         free(svg);
     }
@@ -323,7 +328,7 @@ static void all_colours_are_defined(void **state) {
     fclose(out);
     char *svg = chart_free(chart_new(1, 1), "", CHART_FILE);
     assert_non_null(strstr(svg, "xmlns="));
-    for (int colour = 0; colour < CHART_SERIES + CHART_SERIES_COUNT; colour++) {
+    for (int colour = 0; colour <= CHART_SCALE_TEXT; colour++) {
         char definition[32];
         bool used = colour < CHART_TEXT || colour >= CHART_SERIES;
         snprintf(definition, sizeof definition, "--c%d:#", colour);

@@ -88,7 +88,8 @@ static char *report(const char *path, enum page_format format) {
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     struct run_data *run = run_data_read(path, &error);
-    if (run == NULL || page_print(&run, 1, format, out, &error) < 0)
+    if (run == NULL ||
+        page_print(&(struct page_content){.runs = &run, .run_count = 1}, format, out, &error) < 0)
         fail_msg("%s", error.text);
     fclose(out);
     run_data_free(run);

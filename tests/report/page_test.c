@@ -115,7 +115,7 @@ static char *printed(enum page_format format) {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (page_print(&run, 1, format, out, &error) < 0)
+    if (page_print(&(struct page_content){.runs = &run, .run_count = 1}, format, out, &error) < 0)
         fail_msg("%s", error.text);
     fclose(out);
     run_data_free(run);

@@ -150,6 +150,12 @@ static void only_verified_shapes_are_served(void **state) {
         0);
     assert_int_equal(choice.how, EVOTILE_WISDOM_NEAREST);
     assert_true(has_genome(&choice, 0));
+    /* That one caller asked gives another one nothing. */
+    assert_int_equal(
+        evotile_wisdom_pick(kernel, (int64_t[]){40, 6}, EVOTILE_WISDOM_TAKE_UNVERIFIED, &choice),
+        0);
+    assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 6}, 0, &choice),
+                     EVOTILE_WISDOM_UNVERIFIED);
     assert_int_equal(evotile_wisdom_pick(kernel, (int64_t[]){40, 64}, 0, &choice), 0);
     assert_true(has_genome(&choice, 1));
     evotile_wisdom_close(kernel);
@@ -307,6 +313,108 @@ static void *launch_many(void *kernel) {
             evotile_wisdom_launch(&choice, &(struct evotile_wisdom_call){.tensors = tensors}) != 0)
             return kernel;
     return NULL;
+}
+
+/* ---- picks that are kept ---- */
+
+enum { PICKED = 24000 }; /* more than are kept */
+
+struct picked {
+    int64_t shape[2];
+    unsigned flags;
+    int status;
+    struct evotile_wisdom_choice choice;
+};
+
+/* Shapes of every kind: tuned, between, unverified, of no kernel; with both flags. */
+static struct picked *draw_picks(const struct evotile_wisdom_kernel *kernel) {
+    static const int64_t odd[] = {0, -3, INT64_MIN, INT64_MAX, INT64_C(1) << 32};
+    struct picked *picks = xcalloc(PICKED, sizeof *picks);
+    struct random random;
+    random_seed(&random, 26, 2);
+    for (int i = 0; i < PICKED; i++) {
+        for (int d = 0; d < 2; d++)
+            picks[i].shape[d] = random_below(&random, 50) == 0
+                                    ? odd[random_below(&random, 5)]
+                                    : (int64_t)random_below(&random, d == 0 ? 1100 : 70);
+        picks[i].flags = random_below(&random, 4) == 0 ? EVOTILE_WISDOM_TAKE_UNVERIFIED : 0;
+        picks[i].status =
+            evotile_wisdom_pick(kernel, picks[i].shape, picks[i].flags, &picks[i].choice);
+    }
+    return picks;
+}
+
+static bool is_same_pick(const struct evotile_wisdom_kernel *kernel, const struct picked *picked) {
+    const struct evotile_wisdom_choice *a = &picked->choice;
+    struct evotile_wisdom_choice b;
+    const int status = evotile_wisdom_pick(kernel, picked->shape, picked->flags, &b);
+    if (status != 0 || picked->status != 0)
+        return status == picked->status;
+    return b.kernel == kernel && a->entry == b.entry && a->how == b.how &&
+           a->predicted == b.predicted && a->p50_us == b.p50_us &&
+           memcmp(a->shape, b.shape, 3 * sizeof *a->shape) == 0;
+}
+
+/* A kernel that was just opened says of each pick by itself what another one says after all. */
+static void the_same_pick_is_the_same_again(void **state) {
+    (void)state;
+    for (int file = 0; file < 2; file++) {
+        struct evotile_wisdom *wisdom = load(file == 0 ? "wide.wisdom" : "narrow.wisdom");
+        struct evotile_wisdom_kernel *kernel = open_kernel(wisdom);
+        struct picked *picks = draw_picks(kernel);
+        int served = 0;
+        for (int i = 0; i < PICKED; i++) {
+            assert_true(is_same_pick(kernel, &picks[i]));
+            served += picks[i].status == 0;
+        }
+        assert_in_range(served, PICKED / 10, PICKED * 99 / 100);
+        for (int i = 0; i < PICKED; i += 97) {
+            struct evotile_wisdom_kernel *fresh = open_kernel(wisdom);
+            assert_true(is_same_pick(fresh, &picks[i]));
+            evotile_wisdom_close(fresh);
+        }
+        free(picks);
+        evotile_wisdom_close(kernel);
+        evotile_wisdom_free(wisdom);
+    }
+}
+
+struct pick_work {
+    const struct evotile_wisdom_kernel *kernel;
+    const struct picked *picks;
+    int step;
+};
+
+/* In an order of its own: the step has no divisor in common with their number. */
+static void *pick_many(void *of) {
+    const struct pick_work *work = of;
+    for (int i = 0, at = 0; i < PICKED; i++, at = (at + work->step) % PICKED)
+        if (!is_same_pick(work->kernel, &work->picks[at]))
+            return of;
+    return NULL;
+}
+
+static void threads_keep_picks_at_once(void **state) {
+    static const int steps[THREADS] = {1, PICKED - 1, 7, 7};
+    struct evotile_wisdom *wisdom = load("wide.wisdom");
+    struct evotile_wisdom_kernel *alone = open_kernel(wisdom), *shared = open_kernel(wisdom);
+    struct picked *picks = draw_picks(alone);
+    struct pick_work work[THREADS];
+    pthread_t threads[THREADS];
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        work[i] = (struct pick_work){shared, picks, steps[i]};
+        assert_int_equal(pthread_create(&threads[i], NULL, pick_many, &work[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    free(picks);
+    evotile_wisdom_close(alone);
+    evotile_wisdom_close(shared);
+    evotile_wisdom_free(wisdom);
 }
 
 /* In a stream capture too, each machine code is loaded once. */
@@ -622,6 +730,8 @@ int main(void) {
         cmocka_unit_test(names_that_do_not_fit_are_refused),
         cmocka_unit_test(real_dimensions_are_floats),
         cmocka_unit_test(calls_that_do_not_fit_are_refused),
+        cmocka_unit_test(the_same_pick_is_the_same_again),
+        cmocka_unit_test(threads_keep_picks_at_once),
         cmocka_unit_test(threads_share_a_kernel),
         cmocka_unit_test(cut_files_are_refused),
         cmocka_unit_test(changed_files_are_refused),
