@@ -61,11 +61,14 @@ def work(url, client_number, requests, answered, failures):
 
 
 def kill_worker(server):
+    """Kills one, if there is one now: the one killed before may not have a successor yet."""
     children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(server.process.pid)], capture_output=True, text=True).stdout
     workers = [line.split()[0] for line in children.splitlines() if "pool-worker" in line]
-    if workers:
+    try:
         os.kill(int(random.choice(workers)), signal.SIGKILL)
-    return len(workers) > 0
+    except (IndexError, ProcessLookupError):
+        return False
+    return True
 
 
 def main():
@@ -89,7 +92,9 @@ def main():
         for kill in range(arguments.kills):  # each behind so many more answers
             for _ in range(total // (2 * arguments.kills)):
                 answered.acquire()
-            killed += kill_worker(server)
+            while not kill_worker(server) and server.process.poll() is None:
+                pass
+            killed += 1
         for thread in threads:
             thread.join()
         status, errors = server.stop()
