@@ -143,8 +143,7 @@ static struct run_status wait_for_phase(const struct publish_fixture *fixture, e
 
 static bool device_is_busy(const struct run_status *status) {
     for (int w = 0; w < status->worker_count; w++)
-        if (strcmp(status->workers[w].role, "device") == 0 &&
-            status->workers[w].state != POOL_IDLE)
+        if (strcmp(status->workers[w].role, "device") == 0 && status->workers[w].state != POOL_IDLE)
             return true;
     return false;
 }
