@@ -7,26 +7,30 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
-/* Captures what `say` writes while stderr is `file`: reads `from` until nothing arrives for half a
-   second, because a terminal forwards its input with a delay. */
+/* What ends the capture; no line has it. */
+static const char end_mark = '\036';
+
+/* Captures what `say` writes while stderr is `file`: reads `from` until the mark that is written
+   behind it, because a terminal forwards its input with a delay. */
 static void capture(int file, int from, void (*say)(void), char text[4096]) {
     int saved = dup(STDERR_FILENO);
     dup2(file, STDERR_FILENO);
     say();
     dup2(saved, STDERR_FILENO);
     close(saved);
-    ssize_t length = 0, more = 1;
-    while (more > 0 && poll(&(struct pollfd){.fd = from, .events = POLLIN}, 1, 500) > 0) {
-        more = read(from, text + length, 4095 - (size_t)length);
-        length += more > 0 ? more : 0;
+    assert_int_equal(write(file, &end_mark, 1), 1);
+    size_t length = 0;
+    while (length == 0 || text[length - 1] != end_mark) {
+        ssize_t more = read(from, text + length, 4096 - length);
+        assert_true(more > 0);
+        length += (size_t)more;
     }
-    text[length] = '\0';
+    text[length - 1] = '\0';
 }
 
 static void say_all(void) {

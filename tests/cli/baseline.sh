@@ -46,7 +46,13 @@ for fault in talks dies few negative device error unable; do
     echo "$fault"
     tell baseline $fault.json
 done 2>&1 | grep -v '^evotile: made up'
-with hangs '"python3", "baseline_program.py", "hangs"' 3
+# The limit is that of its other answers, too: a shell starts sooner than Python on a loaded machine.
+cat >hangs.sh <<'SH'
+read -r begin && echo '{ "baseline": "made up 1.0", "device": "NVIDIA L4, emulated", "implementations": ["plain"] }'
+read -r capture && echo '{ "captured": true }'
+exec sleep 600
+SH
+with hangs '"sh", "hangs.sh"' 1
 tell baseline hangs.json
 with nowhere '"no-such-program"'
 tell baseline nowhere.json

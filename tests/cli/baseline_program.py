@@ -1,7 +1,6 @@
 """A baseline whose times are made up, and which fails as it is told: baseline_program.py [FAULT]"""
 import json
 import sys
-import time
 
 fault = sys.argv[1] if len(sys.argv) > 1 else ""
 times = {"plain": 1.2, "fused": 0.9} if fault == "fast" else {"plain": 12.0, "fused": 9.0}
@@ -35,8 +34,6 @@ for line in sys.stdin:
         print(calls * times[implementation] / 1e6, file=open("spent", "a"))
     if fault == "dies" and ask == "warm":
         sys.exit(7)
-    if fault == "hangs" and ask == "warm":
-        time.sleep(100)
     if fault == "error":
         answer = {"error": "there is no library"}
     print("loading ..." if fault == "talks" else json.dumps(answer), flush=True)

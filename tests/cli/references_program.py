@@ -1,5 +1,5 @@
 """A reference that answers wrongly: references_program.py HOW. It computes y = 2 x."""
-import json, os, struct, sys, time
+import json, os, struct, sys
 
 how = sys.argv[1]
 answered = 0
@@ -28,8 +28,6 @@ for line in sys.stdin:
     x = struct.unpack("<%df" % case["N"], data[start:])
     if how == "crash":
         os.abort()
-    if how == "hang":
-        time.sleep(600)
     numbers = [float("nan") if how == "nan" else 2 * number for number in x]
     shape = "(%d, 1)" % case["N"] if how == "shape" else "(%d,)" % case["N"]
     if how == "float":

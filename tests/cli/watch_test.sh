@@ -13,10 +13,10 @@ run=0
 trap '((run)) && kill $run 2>/dev/null; terminal kill-server 2>/dev/null' EXIT
 refused=$(terminal new-session -d -s probe true 2>&1) || { echo "tmux opens no terminal here ($refused): mount /dev/pts"; exit 77; }
 
-# Waits until a line of the screen matches.
+# Waits until a line of the screen matches, for minutes: a loaded machine takes 10 s for a trial.
 expect() {
     local tries
-    for ((tries = 0; tries < 600; tries++)); do
+    for ((tries = 0; tries < 2400; tries++)); do
         screen | grep -qE -- "$1" && return
         sleep 0.1
     done
@@ -41,7 +41,7 @@ wait_for run
 terminal new-session -d -s view -x 80 -y 24 "LC_ALL=C.UTF-8 '$EVOTILE' watch run; echo left with status \$?; cat"
 
 expect '^run on .*, searching'
-expect '^time +0:00:[0-9]+ of 0:10:00, 0:09:[0-9]+ left; [0-9]+ trials, [0-9.]+/s'
+expect '^time +0:0[0-9]:[0-9]+ of 0:10:00, 0:0[0-9]:[0-9]+ left; [0-9]+ trials, [0-9.]+/s'
 expect '^verdicts [0-9]+ ok'
 expect '^GPU +none: emulated device'
 expect '^workers .*(evaluates|compiles) [0-9]+ [0-9.]+ s'
@@ -50,11 +50,11 @@ expect '⠉|⠒|⠤|⣀'
 expect '^ +1 +[0-9]+ +[0-9.]+ '
 # The view is refreshed without a key press.
 before=$(screen | grep '^time')
-for ((tries = 0; tries < 100; tries++)); do
+for ((tries = 0; tries < 2400; tries++)); do
     [ "$(screen | grep '^time')" != "$before" ] && break
     sleep 0.1
 done
-((tries < 100)) || { echo "the view does not refresh"; exit 1; }
+((tries < 2400)) || { echo "the view does not refresh"; exit 1; }
 
 # Keys: another goal and back, and the curve over trials.
 goal=$(screen | grep -o 'goal [01] of 0 to 1')

@@ -367,9 +367,9 @@ static void test_cmake(void **state) {
                                   "target_link_libraries(called rows::rows)\n";
     struct error error = {0};
     const char *folder = *state;
-    struct example *example = example_new("softmax_rows", one_case);
     if (getenv("EVOTILE_LONG") == NULL || system("command -v cmake >/dev/null") != 0)
         skip();
+    struct example *example = example_new("softmax_rows", one_case);
     must(export_write(&example->request, within(folder, "rows"), &error), &error);
     must(path_make_folder(within(folder, "p"), &error), &error);
     must(path_write_file(within(folder, "caller.c"), caller, strlen(caller), &error), &error);

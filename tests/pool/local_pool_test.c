@@ -309,7 +309,7 @@ static void single_worker_is_deterministic(void **state) {
     struct pool_fixture test;
     struct error error = {0};
     struct trial_champion champion = {.trial = 7, .score_us = 1};
-    start_fixture(&test, 0, 1, 20);
+    start_fixture(&test, 0, 1, 0);
     assert_int_equal(genome_parse(&champion.genome, test.template->space, "", &error), 0);
     submit(&test, 0, "THREADS=32", 0);
     submit(&test, 1, "THREADS=64", 0);

@@ -93,9 +93,11 @@ static void no_source_looks_for_files(void **state) {
 
 static void a_source_that_does_not_compile_is_named(void **state) {
     (void)state;
-    char *counters = cJSON_PrintUnformatted(profile_with("#error not this one\n"));
-    assert_non_null(strstr(counters, "not this one"));
-    free(counters);
+    cJSON *counters = profile_with("#error not this one\n");
+    char *text = cJSON_PrintUnformatted(counters);
+    assert_non_null(strstr(text, "not this one"));
+    free(text);
+    cJSON_Delete(counters);
 }
 
 int main(void) {

@@ -72,7 +72,8 @@ def main():
             # no idea
             manual.send(proposals.request(PARENT, number=4))
             wait_line(manual.process, "edit")
-            write(folder, "4/skip", "no idea\n")
+            write(folder, "4/skip.new", "no idea\n")
+            os.rename(os.path.join(folder, "4/skip.new"), os.path.join(folder, "4/skip"))  # it appears with its text
             assert manual.receive()["error"] == "skipped: no idea"
             # the run ends while it waits
             manual.send(proposals.request(PARENT, number=5))

@@ -11,6 +11,7 @@ nothing on the server; a run whose workers have all left still ends, and can be 
 there is no nats-server.
 """
 import argparse
+import collections
 import json
 import os
 import re
@@ -125,6 +126,7 @@ class Client:
 class Scenario:
     def __init__(self, evotile, folder):
         self.evotile, self.folder, self.processes, self.failed = evotile, folder, [], False
+        self.place = None  # of a worker on a recorded device; invalid_messages finds it out
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -160,22 +162,31 @@ class Scenario:
     def expect(self, name, text):
         self.wait(f"'{text}' in {name}.log", lambda: text in self.log(name))
 
-    def start_idle_run(self, name, space):
-        """Starts a run whose first worker connects and leaves without doing a trial; returns the process and the run's id."""
-        run = self.run(name, "run", space, "--trials", 40, "--out", self.folder / name, "--redeliver", f"{PATIENCE_S}s")
+    def start_run(self, name, space, *options):
+        """Starts a run that has a worker by its heartbeats, which does no trial; returns the process and the run's id."""
+        run = self.run(name, "run", space, *options, "--out", self.folder / name, "--redeliver", f"{PATIENCE_S}s")
         run_id = self.id_of(name)
-        first = self.worker(f"{name}_first")
-        self.expect(name, "a worker on")
-        first.terminate()
-        first.wait()
+        self.wait("a worker of the run", lambda: self.send_heartbeat(run_id, 4) or "a worker on attic" in self.log(name))
+        return run, run_id
+
+    def start_idle_run(self, name, space):
+        """Starts a run whose first worker has left without doing a trial; returns the process and the run's id."""
+        run, run_id = self.start_run(name, space, "--trials", 40)
+        self.send_heartbeat(run_id, 4, leaving=True)
+        self.expect(name, "a worker on attic left")
         return run, run_id
 
     def send_heartbeat(self, run_id, capacity, leaving=False):
         """Publishes a heartbeat of a worker with that capacity."""
         description = json.loads(self.client.value("evotile_runs", run_id))
         self.client.publish(f"evotile.beat.{run_id}", {
-            "protocol": description["protocol"], "worker": "0" * 16, "host": "attic", "place": description["place"],
+            "protocol": description["protocol"], "worker": "0" * 16, "host": "attic", "place": self.place,
             "devices": 1, "capacity": capacity, "in_flight": 0, "leaving": leaving})
+
+    def answer(self, run_id, reply, message_id, request):
+        """Publishes the result of a worker on a recorded device, and acknowledges the request."""
+        self.client.publish(f"evotile.result.{run_id}", result_of(request, request["genome"], 1e6), message_id=message_id)
+        self.client.publish(reply, b"+ACK")
 
     def expect_complete(self, name, run, run_id):
         """Waits for the end of the run: all trials have one outcome, and nothing is left on the server."""
@@ -208,19 +219,23 @@ class Scenario:
 def dead_letters(scenario, space):
     """Requests that three workers pulled and did not answer."""
     run, run_id = scenario.start_idle_run("held", space)
-    held = 0
-    for delivery in range(3):
-        requests = scenario.wait("waiting requests", lambda: scenario.client.take(run_id))
-        held = max(held, len(requests or []))
-        time.sleep(PATIENCE_S + 0.5)
+    deliveries = collections.Counter()
+
+    def until_delivered_three_times():
+        deliveries.update(int(request["number"]) for _, _, request in scenario.client.take(run_id))
+        return 3 in deliveries.values()
+
+    scenario.wait("a request that is delivered three times", until_delivered_three_times)
     last = scenario.worker("last")
     scenario.wait("the end of the run", lambda: run.poll() is not None)
     scenario.end(last)
     store = sqlite3.connect(f"file:{scenario.folder}/held/run.db?mode=ro", uri=True)
-    rows = dict(store.execute("SELECT reason, count(*) FROM trials WHERE verdict = 'crashed' GROUP BY reason"))
+    crashed = dict(store.execute("SELECT number, reason FROM trials WHERE verdict = 'crashed'"))
     told = store.execute("SELECT count(*), count(told), count(DISTINCT number) FROM trials").fetchone()
-    print(f"{held} requests held three times: {rows}; {told[0]} trials, {told[1]} told")
-    if not 0 < rows.get("3 workers vanished while they had it", 0) <= held or len(rows) != 1 or len(set(told)) != 1:
+    print(f"requests delivered and held: {dict(deliveries)}; crashed: {crashed}; {told[0]} trials, {told[1]} told")
+    held = {times: {number for number, count in deliveries.items() if count >= times} for times in (2, 3)}
+    # A slow machine may take one away from the last worker.
+    if not held[3] <= set(crashed) <= held[2] or set(crashed.values()) != {"3 workers vanished while they had it"} or len(set(told)) != 1:
         scenario.failed = True
 
 
@@ -251,7 +266,9 @@ def invalid_messages(scenario, space):
     scenario.wait("the run's next update", lambda: scenario.client.last("evotile_runs") == f"$KV.evotile_runs.{run_id}")
     scenario.client.publish(f"evotile.beat.{run_id}", {"protocol": 1, "worker": "0" * 16, "host": "attic"})
     scenario.expect("others", "a worker on attic gets no work from this run: its evotile speaks protocol 1 of the queue")
+    scenario.client.listen(f"evotile.beat.{run_id}")
     worker = scenario.worker("regular")
+    scenario.place = json.loads(scenario.client.message())["place"]
     scenario.wait("the end of the run", lambda: run.poll() is not None)
     for _, text in words.values():
         scenario.expect("regular", text)
@@ -319,9 +336,7 @@ def wrong_genome(scenario, space):
         scenario.client.publish(f"evotile.result.{run_id}", result_of(request, "07" * 32, 1), message_id=message_id)
         scenario.client.publish(reply, b"+ACK")
     scenario.expect("wrong_genome", "is damaged: its trial is repeated")
-    reply, message_id, request = (scenario.wait("waiting requests", lambda: scenario.client.take(run_id)) or requests)[0]
-    scenario.client.publish(f"evotile.result.{run_id}", result_of(request, request["genome"], 1e6), message_id=message_id)
-    scenario.client.publish(reply, b"+ACK")
+    scenario.answer(run_id, *(scenario.wait("waiting requests", lambda: scenario.client.take(run_id)) or requests)[0])
     worker = scenario.worker("regular_worker")
     scenario.expect_complete("wrong_genome", run, run_id)
     scenario.end(worker)
@@ -374,14 +389,10 @@ def stopped(scenario, space):
 
 
 def all_workers_gone(scenario, space):
-    """A run whose time is up, and whose workers vanished with their requests."""
+    """A run whose time is up, and whose only worker vanished with its requests but one, which it answered."""
     folder = scenario.folder / "all_workers_gone"
-    run = scenario.run("all_workers_gone", "run", space, "--time", "2s", "--out", folder, "--redeliver", f"{PATIENCE_S}s")
-    run_id = scenario.id_of("all_workers_gone")
-    worker = scenario.worker("gone")
-    scenario.expect("all_workers_gone", "a worker on")
-    scenario.end(worker)
-    scenario.wait("a request that no worker holds", lambda: scenario.client.take(run_id))
+    run, run_id = scenario.start_run("all_workers_gone", space, "--time", "4s")
+    scenario.answer(run_id, *scenario.wait("a request", lambda: scenario.client.take(run_id))[0])
     scenario.wait("the end of the run", lambda: run.poll() is not None)
     scenario.expect("all_workers_gone", "continue with `evotile resume")
     worker = scenario.worker("back")
@@ -407,8 +418,8 @@ def main():
     scenario = Scenario(arguments.evotile, folder)
     space = f"recorded:{ROOT}/tests/spaces/pnpoly_RTX_3090.json.gz"
     try:
-        dead_letters(scenario, space)
         invalid_messages(scenario, space)
+        dead_letters(scenario, space)
         lost(scenario, space)
         wrong_genome(scenario, space)
         full(scenario, space)

@@ -61,11 +61,14 @@ def work(url, client_number, requests, answered, failures):
 
 
 def kill_worker(server):
+    """Kills one, if there is one now: the one killed before may not have a successor yet."""
     children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(server.process.pid)], capture_output=True, text=True).stdout
     workers = [line.split()[0] for line in children.splitlines() if "pool-worker" in line]
-    if workers:
+    try:
         os.kill(int(random.choice(workers)), signal.SIGKILL)
-    return len(workers) > 0
+    except (IndexError, ProcessLookupError):
+        return False
+    return True
 
 
 def main():
@@ -74,7 +77,7 @@ def main():
     parser.add_argument("--requests", type=int, default=6)
     parser.add_argument("--kills", type=int, default=4)
     arguments = parser.parse_args()
-    failures, answered, killed = [], threading.Semaphore(0), 0
+    failures, answered = [], threading.Semaphore(0)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "served.json")
         with open(path, "w") as file:
@@ -89,15 +92,14 @@ def main():
         for kill in range(arguments.kills):  # each behind so many more answers
             for _ in range(total // (2 * arguments.kills)):
                 answered.acquire()
-            killed += kill_worker(server)
+            while not kill_worker(server) and server.process.poll() is None:
+                pass
         for thread in threads:
             thread.join()
         status, errors = server.stop()
     if status != 0 or "AddressSanitizer" in errors:
         failures.append(f"status {status} of the server: {errors}")
-    if killed < arguments.kills:
-        failures.append(f"only {killed} workers were killed")
-    print("\n".join(failures[:20]) or f"{CLIENTS} clients, {arguments.requests} requests each, {killed} workers killed: every answer is its client's")
+    print("\n".join(failures[:20]) or f"{CLIENTS} clients, {arguments.requests} requests each, {arguments.kills} workers killed: every answer is its client's")
     return 1 if failures else 0
 
 
