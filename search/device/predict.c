@@ -74,23 +74,19 @@ static double tensor_rate(const struct device_info *info) {
     return info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
 }
 
-/* Bytes a cycle of a multiprocessor, from L2 or DRAM: its share, if `active` multiprocessors divide
-   the bandwidth, and at most what its port to L2 takes. */
-static double share_of(const struct device_info *info, double gb_per_s, double active) {
-    return fmin(gb_per_s * 1e3 / info->clock_mhz / active, port_bytes);
+/* Cycles to move the launch's bytes from L2 or DRAM: at the device's bandwidth, and those of the
+   multiprocessor that has the most blocks through its port to L2. */
+static double moving_cycles(const struct device_info *info, const struct prediction_input *input,
+                            double bytes, double gb_per_s) {
+    const double blocks = ceil(input->blocks / info->sm_count);
+    return fmax(bytes / (gb_per_s * 1e3 / info->clock_mhz),
+                blocks * bytes / input->blocks / port_bytes);
 }
 
-/* Cycles for which one block keeps a multiprocessor busy without stalls: its own units, and its
-   share of L2 and DRAM. */
-struct block_cycles {
-    double busy, l2, dram;
-};
-
-static struct block_cycles block_cycles(const struct device_info *info, const double *parameters,
-                                        const struct prediction_input *input, double spill_factor) {
-    const double rate = tensor_rate(info), active = fmin(input->blocks, info->sm_count);
-    const double l2_gb_per_s =
-        info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
+/* Cycles for which one block keeps the units of a multiprocessor busy without stalls. */
+static double busy_cycles(const struct device_info *info, const double *parameters,
+                          const struct prediction_input *input, double spill_factor) {
+    const double rate = tensor_rate(info);
     const double cycles[] = {
         parameters[PREDICTION_ISSUE] * input->warp_instructions * spill_factor / 4,
         rate > 0 ? parameters[PREDICTION_TENSOR] * input->matrix_operations / rate : 0,
@@ -100,14 +96,8 @@ static struct block_cycles block_cycles(const struct device_info *info, const do
         parameters[PREDICTION_L1] * (sector_bytes * input->sectors + input->local_bytes) /
             port_bytes,
     };
-    return (struct block_cycles){
-        .busy = p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
-                input->blocks,
-        .l2 = parameters[PREDICTION_L2] * sector_bytes * input->l2_sectors / input->blocks /
-              share_of(info, l2_gb_per_s, active),
-        .dram = parameters[PREDICTION_DRAM] * input->dram_bytes / input->blocks /
-                share_of(info, info->dram_gb_per_s, active),
-    };
+    return p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
+           input->blocks;
 }
 
 /* Cycles of the multiprocessor that has the most blocks. */
@@ -122,10 +112,16 @@ static double multiprocessor_cycles(const struct device_info *info, const double
     const double longer =
         fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0);
     const double chain = parameters[PREDICTION_CHAIN] * spill_factor;
-    const struct block_cycles one = block_cycles(info, parameters, input, spill_factor);
-    const double own[] = {waves * chain * loading, blocks * one.busy};
-    const double bounds[] = {p_norm(own, 2, parameters[PREDICTION_TOGETHER]), blocks * one.l2,
-                             blocks * one.dram};
+    const double l2_gb_per_s =
+        info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
+    const double own[] = {waves * chain * loading,
+                          blocks * busy_cycles(info, parameters, input, spill_factor)};
+    const double bounds[] = {
+        p_norm(own, 2, parameters[PREDICTION_TOGETHER]),
+        parameters[PREDICTION_L2] *
+            moving_cycles(info, input, sector_bytes * input->l2_sectors, l2_gb_per_s),
+        parameters[PREDICTION_DRAM] *
+            moving_cycles(info, input, input->dram_bytes, info->dram_gb_per_s)};
     const double ends =
         chain * (input->critical_path_cycles - loading) + parameters[PREDICTION_BLOCK];
     return p_norm(bounds, sizeof bounds / sizeof *bounds, parameters[PREDICTION_MEMORY]) +

@@ -78,12 +78,22 @@ struct prediction_input {
     double load_bytes, store_bytes, async_bytes, local_bytes;
     double sectors, l2_sectors; /* of 32 bytes: of global memory; of these, not served by L1 */
     double remote_bytes;        /* exchanged with other blocks of a cluster */
-    double dram_bytes;          /* minimum traffic over the memory bus */
+    double dram_bytes;          /* over the memory bus: what L2 does not hold from earlier calls, or
+                                   has lost since it was read */
     /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */
     double critical_path_cycles, longest_critical_path_cycles;
     /* Of the mean: from the block's first load of global memory to the end of its last one. */
     double loading_cycles;
     bool early; /* may start while the previous launch still runs (programmatic dependent launch) */
+};
+
+/* What is known of a call without running it: the template's formulas, and how it is timed. Calls
+   rotate through input sets, so that L2 still holds what a call reads if it holds all of them;
+   unless it is flushed before each call. */
+struct prediction_work {
+    int64_t operations, bytes;
+    int sets; /* 0: one */
+    bool cold;
 };
 
 /* One call of a candidate: its launches, in the order of the first of each kind, and the clears of

@@ -67,6 +67,7 @@ struct critical_path {
     double *ready;    /* when each register's value is there, by place / REGISTER_LEAST */
     double operations;                   /* of the tensor core, issued since the last commit */
     double copied;                       /* bytes of cp.async since the last commit */
+    double copy_latency;                 /* of the slowest of these */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };
@@ -158,9 +159,11 @@ struct block {
     int remote_first, remote_count; /* first: the oldest pending one */
     bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
     bool polled;         /* a warp read a value that others change: they run next */
-    /* With a latency model: the sectors that the block has touched, and those that blocks before it
-       in the launch have. */
-    struct sector_set sectors, *launch_sectors;
+    /* With a latency model: the sectors that the block has touched; that the block before it has;
+       that all of the launch before it have. */
+    struct sector_set sectors, previous_sectors, *launch_sectors;
+    uint64_t own_sectors; /* of `sectors`: touched by no block before it */
+    bool has_path;        /* its critical path counts */
     /* When its first load of global memory started, and its last one ended, in cycles
        (critical_path.h); the first is negative before it. */
     double first_load, last_load;

@@ -47,6 +47,20 @@ static void touch(struct touched_lines *touched, uint64_t sector) {
     touched->entries[touched->count++] = line << SECTORS_OF_LINE | bit;
 }
 
+/* Adds sectors of a line, a bit for each. */
+static void add_sectors(struct sector_set *set, uint64_t line, uint64_t bits,
+                        struct sector_access *access) {
+    make_room(set);
+    uint64_t *entry = find_entry(set, line);
+    const uint64_t known = *entry & bits;
+    const int sectors = __builtin_popcountll(bits), before = __builtin_popcountll(known);
+    set->lines += *entry == 0;
+    *entry = line << SECTORS_OF_LINE | (*entry & ((1u << SECTORS_OF_LINE) - 1)) | bits;
+    set->sectors += (uint64_t)(sectors - before);
+    access->sectors += sectors;
+    access->known += before;
+}
+
 void sectors_access(struct sector_set *set, const uint64_t addresses[], uint32_t mask, int bytes,
                     struct sector_access *access) {
     struct touched_lines touched = {.count = 0};
@@ -57,18 +71,24 @@ void sectors_access(struct sector_set *set, const uint64_t addresses[], uint32_t
         touch(&touched, addresses[lane] / SECTOR_BYTES);
         touch(&touched, (addresses[lane] + (uint64_t)bytes - 1) / SECTOR_BYTES);
     }
-    for (int i = 0; i < touched.count; i++) {
-        const uint64_t line = touched.entries[i] >> SECTORS_OF_LINE;
-        const uint64_t bits = touched.entries[i] & ((1u << SECTORS_OF_LINE) - 1);
-        make_room(set);
-        uint64_t *entry = find_entry(set, line);
-        const uint64_t known = *entry & bits;
-        const int added = __builtin_popcountll(bits) - __builtin_popcountll(known);
-        set->lines += *entry == 0;
-        *entry = line << SECTORS_OF_LINE | (*entry & ((1u << SECTORS_OF_LINE) - 1)) | bits;
-        set->sectors += (uint64_t)added;
-        access->sectors += __builtin_popcountll(bits);
-        access->known += __builtin_popcountll(known);
+    for (int i = 0; i < touched.count; i++)
+        add_sectors(set, touched.entries[i] >> SECTORS_OF_LINE,
+                    touched.entries[i] & ((1u << SECTORS_OF_LINE) - 1), access);
+}
+
+void sectors_range(struct sector_set *set, uint64_t address, uint64_t bytes,
+                   struct sector_access *access) {
+    *access = (struct sector_access){0};
+    if (bytes == 0)
+        return;
+    const uint64_t first = address / SECTOR_BYTES, last = (address + bytes - 1) / SECTOR_BYTES;
+    for (uint64_t line = first / SECTORS_OF_LINE; line <= last / SECTORS_OF_LINE; line++) {
+        uint64_t bits = (1u << SECTORS_OF_LINE) - 1;
+        if (line == first / SECTORS_OF_LINE)
+            bits &= bits << first % SECTORS_OF_LINE;
+        if (line == last / SECTORS_OF_LINE)
+            bits &= (2u << last % SECTORS_OF_LINE) - 1;
+        add_sectors(set, line, bits, access);
     }
 }
 

@@ -6,6 +6,7 @@
  *     struct sector_set set = {0};
  *     struct sector_access access;
  *     sectors_access(&set, addresses, mask, 16, &access);  // access.sectors, access.known
+ *     sectors_range(&set, address, 256, &access);          // the same of consecutive bytes
  *     sectors_clear(&set);                                 // the next block begins
  *     sectors_release(&set);
  */
@@ -33,6 +34,8 @@ struct sector_access {
 /* Adds what the lanes of `mask` access: `bytes` bytes from each address. */
 void sectors_access(struct sector_set *set, const uint64_t addresses[], uint32_t mask, int bytes,
                     struct sector_access *access);
+void sectors_range(struct sector_set *set, uint64_t address, uint64_t bytes,
+                   struct sector_access *access);
 void sectors_clear(struct sector_set *set);
 void sectors_release(struct sector_set *set);
 
