@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEVICE_MODEL_PARAMETERS = 15 };
+enum { DEVICE_MODEL_PARAMETERS = 16 };
 
 /* A description of a device. For the emulated device these are the published figures in
    configs/devices/NAME.json. */

@@ -59,16 +59,16 @@ struct ptx_latencies emulated_latencies(const struct device_info *info) {
                                   .remote = 200};
 }
 
-/* What L2 holds of a call's data, whichever multiprocessor reads it: each partition of L2 keeps what
-   those next to it read. */
-static double l2_bytes(const struct device_info *info) {
+/* What L2 holds of data that any multiprocessor may read: each partition keeps what those next to it
+   read. */
+static double shared_l2_bytes(const struct device_info *info) {
     return fmax(info->l2_bytes, 1) / (info->l2_partitions > 1 ? info->l2_partitions : 1);
 }
 
 /* The share of what a call moves that is not in L2 when it starts. */
 static double first_misses(const struct device_info *info, const struct prediction_work *work) {
     const double sets = work->sets > 1 ? work->sets : 1;
-    return work->cold ? 1 : ptx_miss_share(sets * (double)work->bytes / l2_bytes(info));
+    return work->cold ? 1 : ptx_miss_share(sets * (double)work->bytes / shared_l2_bytes(info));
 }
 
 /* L1 is what the shared memory of the blocks that are resident on a multiprocessor leaves. What
@@ -86,7 +86,7 @@ struct ptx_caches emulated_caches(const struct device_info *info,
     const double first = first_misses(info, work);
     return (struct ptx_caches){.l1_bytes = fmax(all - smem, 0),
                                .l1_blocks = resident,
-                               .l2_bytes = l2_bytes(info),
+                               .l2_bytes = fmax(info->l2_bytes, 1),
                                .l2_blocks = fmin(blocks, resident * info->sm_count),
                                .first_misses = first,
                                .shared_misses = first / ceil(on_one / resident),

@@ -20,6 +20,8 @@ static const double port_bytes = 64;
 const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS] = {
     [PREDICTION_START_US] = {"start_us", "overhead of a launch in us, in addition to launch_us",
                              0.5, 0.05, 10},
+    [PREDICTION_EARLY] = {"early", "of this overhead, what remains for a launch that starts early",
+                          0.7, 0.05, 1},
     [PREDICTION_CHAIN] = {"chain", "a block's critical path", 1.4, 0.02, 10},
     [PREDICTION_ISSUE] = {"issue", "its issue cycles", 0.7, 0.05, 5},
     [PREDICTION_TENSOR] = {"tensor", "its tensor core cycles", 0.3, 0.05, 5},
@@ -135,7 +137,8 @@ static double launch_latency_us(const struct device_info *info, const double *pa
     if (input->blocks >= 1)
         us = multiprocessor_cycles(info, parameters, input) / info->clock_mhz;
     return fmax(us, peak_us) +
-           (input->early ? 0 : launch_overhead_us(info) + parameters[PREDICTION_START_US]);
+           (input->early ? parameters[PREDICTION_EARLY] : 1) *
+               (launch_overhead_us(info) + parameters[PREDICTION_START_US]);
 }
 
 static double call_latency_us(const struct device_info *info, const double *parameters,

@@ -10,9 +10,9 @@
  * cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront a cycle; remote, 16 bytes a
  * cycle to and from other blocks' shared memory; l1, 64 bytes a cycle of the sectors of global
  * memory that it moves, used or not, and of local memory. These overlap, but not perfectly: their
- * cycles are combined by a q-norm. Two more it shares with the other multiprocessors that have
- * blocks: l2, the sectors that L1 does not serve, and dram, the bytes that the call must move; each
- * at most at 64 bytes a cycle and multiprocessor.
+ * cycles are combined by a q-norm. Two more all multiprocessors share: l2, the sectors that L1 does
+ * not serve, and dram, the bytes that earlier calls have not left in L2, or that L2 has lost since
+ * the block read them; each at most at 64 bytes a cycle and multiprocessor.
  *
  * A multiprocessor that has the most blocks runs them in waves of those that are resident. What the
  * blocks do between their first and their last load is bound by latency, a wave after the other, or
@@ -22,7 +22,7 @@
  * of the bandwidth. Before the first load and behind the last one a block is prologue and epilogue:
  * the other resident blocks hide it, except for the first wave's.
  *
- * Each launch adds its overhead, unless it starts early; spilled bytes lengthen critical path and
+ * Each launch adds its overhead, of which one that starts early saves a part; spilled bytes lengthen critical path and
  * issue. The result is never below the tensor cores' peak time, or the time to move the required
  * bytes through DRAM.
  *
@@ -40,6 +40,7 @@
 /* The order of info->model. All are positive. */
 enum prediction_parameter {
     PREDICTION_START_US,
+    PREDICTION_EARLY,
     PREDICTION_CHAIN,
     PREDICTION_ISSUE,
     PREDICTION_TENSOR,

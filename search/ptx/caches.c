@@ -8,7 +8,7 @@ void caches_begin(struct block *block) {
     const struct sector_set previous = block->sectors;
     block->sectors = block->previous_sectors;
     block->previous_sectors = previous;
-    block->own_sectors = 0;
+    block->common_sectors = 0;
     sectors_clear(&block->sectors);
 }
 
@@ -18,22 +18,29 @@ struct touched {
     struct sector_access own, previous, launch;
 };
 
-/* Adds what an access touches to the counts. Returns its latency: that of its slowest sector. */
-static double count_touched(struct block *block, const struct touched *touched, bool is_cached) {
+/* What a cache has to hold so that it still has what a block touched `age` sectors ago: as many
+   sectors of each block that it serves, and once what they have in common. */
+static double needed_bytes(const struct block *block, double blocks, uint64_t age) {
+    return SECTOR_BYTES * (blocks * (double)age + (double)block->common_sectors);
+}
+
+/* Adds what an access of `warps` warps like this one touches to the counts. Returns its latency:
+   that of its slowest sector. */
+static double count_touched(struct warp *warp, const struct touched *touched, int warps,
+                            bool is_cached) {
+    struct block *block = warp->block;
     const struct ptx_latencies *pace = block->launch->pace;
     const struct ptx_caches *caches = &block->launch->caches;
     const int again = touched->own.known;
     const int common = touched->previous.known - again;
     const int first = touched->own.sectors - touched->launch.known;
     const int shared = touched->own.sectors - again - common - first;
-    block->own_sectors += (uint64_t)(shared + first);
-    const double own_bytes = (double)block->own_sectors * SECTOR_BYTES;
-    const double common_bytes = (double)block->sectors.sectors * SECTOR_BYTES - own_bytes;
-    const bool in_l1 =
-        is_cached && caches->l1_blocks * own_bytes + common_bytes <= caches->l1_bytes;
-    const double lost =
-        in_l1 ? 0
-              : ptx_miss_share((caches->l2_blocks * own_bytes + common_bytes) / caches->l2_bytes);
+    block->common_sectors += (uint64_t)common;
+    const uint64_t age = again > 0 ? touched->own.age : warp->path.moved;
+    const bool in_l1 = is_cached && needed_bytes(block, caches->l1_blocks, age) <= caches->l1_bytes;
+    const double lost = in_l1 ? 0
+                              : ptx_miss_share(needed_bytes(block, caches->l2_blocks, age) /
+                                               caches->l2_bytes);
     const double beyond_l2 = pace->global - pace->l2;
     const double of_shared = pace->l2 + caches->shared_misses * beyond_l2;
     double latency = 0;
@@ -46,6 +53,7 @@ static double count_touched(struct block *block, const struct touched *touched, 
         latency = fmax(latency, of_shared);
     if (first > 0)
         latency = fmax(latency, pace->l2 + caches->first_misses * beyond_l2);
+    warp->path.moved += (uint64_t)(warps * (shared + first + (in_l1 ? 0 : again)));
     block->counts->sectors += (uint64_t)touched->own.sectors;
     block->counts->l2_sectors +=
         touched->own.sectors - (in_l1 ? again + common * (1 - caches->l1_misses) : 0);
@@ -58,13 +66,15 @@ void count_global_sectors(struct warp *warp, const struct access *access, enum g
                           const uint64_t addresses[LANES], uint32_t mask, int bytes) {
     struct block *block = warp->block;
     struct touched touched;
+    block->sectors.clock = warp->path.moved;
     sectors_access(&block->sectors, addresses, mask, bytes, &touched.own);
     touched.previous = touched.launch = touched.own;
     if (touched.own.known < touched.own.sectors) {
         sectors_access(&block->previous_sectors, addresses, mask, bytes, &touched.previous);
         sectors_access(block->launch_sectors, addresses, mask, bytes, &touched.launch);
     }
-    const double latency = count_touched(block, &touched, use != GLOBAL_STORED && !access->past_l1);
+    const double latency = count_touched(warp, &touched, block->warp_count,
+                                         use != GLOBAL_STORED && !access->past_l1);
     critical_path_latency(warp, latency);
     if (use == GLOBAL_LOADED)
         critical_path_load(block, warp->path.start, warp->path.start + latency);
@@ -74,13 +84,15 @@ void count_global_sectors(struct warp *warp, const struct access *access, enum g
     }
 }
 
-double count_global_run(struct block *block, uint64_t address, uint64_t bytes) {
+double count_global_run(struct warp *warp, uint64_t address, uint64_t bytes) {
+    struct block *block = warp->block;
     struct touched touched;
+    block->sectors.clock = warp->path.moved;
     sectors_range(&block->sectors, address, bytes, &touched.own);
     touched.previous = touched.launch = touched.own;
     if (touched.own.known < touched.own.sectors) {
         sectors_range(&block->previous_sectors, address, bytes, &touched.previous);
         sectors_range(block->launch_sectors, address, bytes, &touched.launch);
     }
-    return count_touched(block, &touched, false);
+    return count_touched(warp, &touched, 1, false);
 }

@@ -6,9 +6,13 @@
  * touch many touch; what only neighbours have in common they read at the same time, so that each of
  * them waits as the first does.
  *
+ * How long ago a sector was touched is counted in sectors that have been moved since. The interpreter
+ * runs one warp after the other, a GPU all at a time: a warp's loads count once for each warp of the
+ * block. The copy engine's, which one warp starts for all, count as they are.
+ *
  *     caches_begin(block);                                       // forgets the block before it
  *     count_global_sectors(warp, access, GLOBAL_LOADED, addresses, mask, 16);
- *     double latency = count_global_run(block, address, 4096);   // of a bulk copy
+ *     double latency = count_global_run(warp, address, 4096);    // of a bulk copy
  */
 #ifndef EVOTILE_PTX_CACHES_H
 #define EVOTILE_PTX_CACHES_H
@@ -23,6 +27,6 @@ void caches_begin(struct block *block);
 void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
                           const uint64_t addresses[LANES], uint32_t mask, int bytes);
 /* Adds those of consecutive bytes that a bulk copy reads. Returns their latency. */
-double count_global_run(struct block *block, uint64_t address, uint64_t bytes);
+double count_global_run(struct warp *warp, uint64_t address, uint64_t bytes);
 
 #endif

@@ -57,8 +57,8 @@ static void take_memory_hints(struct decoder *decoder, struct access *access) {
     access->fenced = order >= 3;
     access->scope = take_scope(decoder);
     access->non_coherent = take_modifier(decoder, "nc");
-    static const char *const past_l1[] = {"cg", "cs", "cv", "wt", "L1::no_allocate", NULL};
-    static const char *const hints[] = {"ca", "lu", "wb", "weak", "unified", "noftz", NULL};
+    static const char *const past_l1[] = {"cg", "cv", "L1::no_allocate", NULL};
+    static const char *const hints[] = {"ca", "cs", "lu", "wb", "wt", "weak", "unified", "noftz", NULL};
     access->past_l1 = access->strong || take_modifier_of(decoder, past_l1) >= 0;
     while (take_modifier_of(decoder, hints) >= 0)
         ;

@@ -68,6 +68,7 @@ struct critical_path {
     double operations;                   /* of the tensor core, issued since the last commit */
     double copied;                       /* bytes of cp.async since the last commit */
     double copy_latency;                 /* of the slowest of these */
+    uint64_t moved; /* sectors that L1 did not serve it and the warps that run beside it (caches.h) */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };
@@ -162,7 +163,7 @@ struct block {
     /* With a latency model: the sectors that the block has touched; that the block before it has;
        that all of the launch before it have. */
     struct sector_set sectors, previous_sectors, *launch_sectors;
-    uint64_t own_sectors; /* of `sectors`: touched by no block before it */
+    uint64_t common_sectors; /* of `sectors`: touched by the block before it too */
     bool has_path;        /* its critical path counts */
     /* When its first load of global memory started, and its last one ended, in cycles
        (critical_path.h); the first is negative before it. */
