@@ -57,7 +57,8 @@ enum verdict emulated_run_cluster(struct device *device, const struct device_seq
 void emulated_set_threads(struct device *device, int threads);
 
 /* Counts what a call executes by running a few blocks of each of its launches, evenly spread over
-   the grid; the memory that they write is invalid afterwards. Returns the verdict of the run, with a reason unless ok. */
+   the grid; the memory that they write is invalid afterwards. Returns the verdict of the run, with
+   a reason unless ok. */
 enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
                             const struct prediction_work *work, struct prediction_call *call,
                             char *reason);

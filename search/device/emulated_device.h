@@ -42,7 +42,7 @@ struct emulated {
     double sample_position; /* of these, as in struct ptx_launch */
     /* Of a call whose launches leave an observation, for predictions; NULL: they leave none. */
     const struct prediction_work *observed;
-    int threads;            /* as in struct ptx_launch */
+    int threads; /* as in struct ptx_launch */
     uint64_t instructions;
     uint64_t instruction_limit; /* of `instructions`; 0: none */
 };

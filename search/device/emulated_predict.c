@@ -59,8 +59,8 @@ struct ptx_latencies emulated_latencies(const struct device_info *info) {
                                   .remote = 200};
 }
 
-/* What L2 holds of data that any multiprocessor may read: each partition keeps what those next to it
-   read. */
+/* What L2 holds of data that any multiprocessor may read: each partition keeps what those next to
+   it read. */
 static double shared_l2_bytes(const struct device_info *info) {
     return fmax(info->l2_bytes, 1) / (info->l2_partitions > 1 ? info->l2_partitions : 1);
 }
@@ -131,8 +131,9 @@ static double block_count(const unsigned grid[3]) {
     return (double)grid[0] * grid[1] * grid[2];
 }
 
-/* Of the DRAM bytes only those that are read again. If the kernel did not run with this shape, each block is
-   assumed to do the same work as in the last run; if it never ran, only its geometry is known. */
+/* Of the DRAM bytes only those that are read again. If the kernel did not run with this shape, each
+   block is assumed to do the same work as in the last run; if it never ran, only its geometry is
+   known. */
 static int describe_launch(struct device *device, const struct device_launch *launch,
                            struct prediction_input *input, bool *exact, struct error *error) {
     int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);

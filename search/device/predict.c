@@ -15,28 +15,28 @@ static const double sector_bytes = 32;
    estimate; the parameter l1 scales the first. */
 static const double port_bytes = 64;
 
-/* The default values are near those that fit 500 trials of six kernels on an H200
+/* The default values are near those that fit 476 trials of eight kernels on an H200
    (docs/measurements/emulator.md). */
 const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS] = {
     [PREDICTION_START_US] = {"start_us", "overhead of a launch in us, in addition to launch_us",
-                             0.5, 0.05, 10},
+                             0.35, 0.05, 10},
     [PREDICTION_EARLY] = {"early", "of this overhead, what remains for a launch that starts early",
-                          0.7, 0.05, 1},
-    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 1.4, 0.02, 10},
+                          0.6, 0.05, 1},
+    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 1.6, 0.02, 10},
     [PREDICTION_ISSUE] = {"issue", "its issue cycles", 0.7, 0.05, 5},
     [PREDICTION_TENSOR] = {"tensor", "its tensor core cycles", 0.3, 0.05, 5},
-    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.0, 0.1, 10},
-    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.2, 0.05, 10},
-    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 1.2, 0.05, 20},
-    [PREDICTION_L1] = {"l1", "its global sectors and local bytes", 0.4, 0.01, 10},
-    [PREDICTION_L2] = {"l2", "its sectors through L2", 0.3, 0.01, 5},
+    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.3, 0.1, 10},
+    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.1, 0.05, 10},
+    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 3.0, 0.05, 20},
+    [PREDICTION_L1] = {"l1", "its global sectors and local bytes", 0.5, 0.01, 10},
+    [PREDICTION_L2] = {"l2", "its sectors through L2", 1.0, 0.01, 5},
     [PREDICTION_DRAM] = {"dram", "its bytes through DRAM", 1.05, 1, 2},
-    [PREDICTION_BLOCK] = {"block", "cycles to start and end a block", 200, 1, 500},
-    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.003,
+    [PREDICTION_BLOCK] = {"block", "cycles to start and end a block", 400, 1, 500},
+    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.004,
                           0.0005, 0.1},
-    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 1.4, 0.5,
+    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 2.5, 0.5,
                              8},
-    [PREDICTION_MEMORY] = {"memory", "exponent of the norm of that and of L2 and DRAM", 3.0, 1, 8},
+    [PREDICTION_MEMORY] = {"memory", "exponent of the norm of that and of L2 and DRAM", 3.5, 1, 8},
     [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 1.0, 0.8, 12},
 };
 
@@ -136,9 +136,8 @@ static double launch_latency_us(const struct device_info *info, const double *pa
     double us = 0;
     if (input->blocks >= 1)
         us = multiprocessor_cycles(info, parameters, input) / info->clock_mhz;
-    return fmax(us, peak_us) +
-           (input->early ? parameters[PREDICTION_EARLY] : 1) *
-               (launch_overhead_us(info) + parameters[PREDICTION_START_US]);
+    return fmax(us, peak_us) + (input->early ? parameters[PREDICTION_EARLY] : 1) *
+                                   (launch_overhead_us(info) + parameters[PREDICTION_START_US]);
 }
 
 static double call_latency_us(const struct device_info *info, const double *parameters,

@@ -22,9 +22,9 @@
  * of the bandwidth. Before the first load and behind the last one a block is prologue and epilogue:
  * the other resident blocks hide it, except for the first wave's.
  *
- * Each launch adds its overhead, of which one that starts early saves a part; spilled bytes lengthen critical path and
- * issue. The result is never below the tensor cores' peak time, or the time to move the required
- * bytes through DRAM.
+ * Each launch adds its overhead, of which one that starts early saves a part; spilled bytes
+ * lengthen critical path and issue. The result is never below the tensor cores' peak time, or the
+ * time to move the required bytes through DRAM.
  *
  *     struct prediction_call call = {.count = 1, .launches = {{.blocks = 64, .threads = 128}}};
  *     double latency_us = predict_call_us(&info, &call);

@@ -8,6 +8,7 @@ void caches_begin(struct block *block) {
     const struct sector_set previous = block->sectors;
     block->sectors = block->previous_sectors;
     block->previous_sectors = previous;
+    block->previous_common = block->common_sectors;
     block->common_sectors = 0;
     sectors_clear(&block->sectors);
 }
@@ -38,17 +39,21 @@ static double count_touched(struct warp *warp, const struct touched *touched, in
     block->common_sectors += (uint64_t)common;
     const uint64_t age = again > 0 ? touched->own.age : warp->path.moved;
     const bool in_l1 = is_cached && needed_bytes(block, caches->l1_blocks, age) <= caches->l1_bytes;
-    const double lost = in_l1 ? 0
-                              : ptx_miss_share(needed_bytes(block, caches->l2_blocks, age) /
-                                               caches->l2_bytes);
+    const double lost =
+        in_l1 ? 0 : ptx_miss_share(needed_bytes(block, caches->l2_blocks, age) / caches->l2_bytes);
+    /* Of what blocks have in common, each wave of them brings into L2 what does not stay there. */
+    const double lost_common =
+        common > 0
+            ? ptx_miss_share(SECTOR_BYTES * (double)block->previous_common / caches->l2_bytes)
+            : 0;
     const double beyond_l2 = pace->global - pace->l2;
-    const double of_shared = pace->l2 + caches->shared_misses * beyond_l2;
+    const double of_shared = pace->l2 + fmax(caches->shared_misses, lost_common) * beyond_l2;
     double latency = 0;
     if (again > 0)
         latency = in_l1 ? pace->l1 : pace->l2 + lost * beyond_l2;
     if (common > 0)
-        latency = fmax(latency, in_l1 ? pace->l1 + caches->l1_misses * (of_shared - pace->l1)
-                                      : of_shared);
+        latency = fmax(latency,
+                       in_l1 ? pace->l1 + caches->l1_misses * (of_shared - pace->l1) : of_shared);
     if (shared > 0)
         latency = fmax(latency, of_shared);
     if (first > 0)
@@ -57,7 +62,7 @@ static double count_touched(struct warp *warp, const struct touched *touched, in
     block->counts->sectors += (uint64_t)touched->own.sectors;
     block->counts->l2_sectors +=
         touched->own.sectors - (in_l1 ? again + common * (1 - caches->l1_misses) : 0);
-    block->counts->dram_sectors += again * lost;
+    block->counts->dram_sectors += again * lost + common * lost_common / caches->l2_blocks;
     return latency;
 }
 
@@ -73,8 +78,8 @@ void count_global_sectors(struct warp *warp, const struct access *access, enum g
         sectors_access(&block->previous_sectors, addresses, mask, bytes, &touched.previous);
         sectors_access(block->launch_sectors, addresses, mask, bytes, &touched.launch);
     }
-    const double latency = count_touched(warp, &touched, block->warp_count,
-                                         use != GLOBAL_STORED && !access->past_l1);
+    const double latency =
+        count_touched(warp, &touched, block->warp_count, use != GLOBAL_STORED && !access->past_l1);
     critical_path_latency(warp, latency);
     if (use == GLOBAL_LOADED)
         critical_path_load(block, warp->path.start, warp->path.start + latency);

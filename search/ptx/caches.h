@@ -6,9 +6,9 @@
  * touch many touch; what only neighbours have in common they read at the same time, so that each of
  * them waits as the first does.
  *
- * How long ago a sector was touched is counted in sectors that have been moved since. The interpreter
- * runs one warp after the other, a GPU all at a time: a warp's loads count once for each warp of the
- * block. The copy engine's, which one warp starts for all, count as they are.
+ * How long ago a sector was touched is counted in sectors that have been moved since. The
+ * interpreter runs one warp after the other, a GPU all at a time: a warp's loads count once for
+ * each warp of the block. The copy engine's, which one warp starts for all, count as they are.
  *
  *     caches_begin(block);                                       // forgets the block before it
  *     count_global_sectors(warp, access, GLOBAL_LOADED, addresses, mask, 16);

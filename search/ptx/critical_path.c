@@ -21,8 +21,8 @@ void critical_path_commit_wgmma(struct warp *warp) {
 void critical_path_commit_copies(struct warp *warp, uint32_t group) {
     const struct ptx_latencies *pace = critical_path_pace(warp);
     const double now = critical_path_now(warp);
-    const double end = now + warp->path.copy_latency + pace->copy +
-                       warp->path.copied / pace->copy_bytes;
+    const double end =
+        now + warp->path.copy_latency + pace->copy + warp->path.copied / pace->copy_bytes;
     if (warp->path.copied > 0)
         critical_path_load(warp->block, now, end);
     warp->path.copies[group % CRITICAL_PATH_GROUPS] = end;
@@ -88,21 +88,32 @@ void critical_path_begin(struct block *block) {
     }
 }
 
-void critical_path_end(struct block *block) {
-    struct ptx_counts *counts = block->counts;
-    counts->blocks++;
-    if (block->launch->pace == NULL || !block->has_path)
-        return;
-    double end = 0;
+static void add_path(struct ptx_counts *counts, const struct block_path *path) {
     counts->paths++;
+    counts->critical_path_cycles += path->cycles;
+    counts->loading_cycles += path->loading_cycles;
+    if (path->cycles > counts->longest_critical_path_cycles)
+        counts->longest_critical_path_cycles = path->cycles;
+}
+
+void critical_path_end(struct block *block) {
+    struct block_path path = {0};
+    block->counts->blocks++;
+    if (block->launch->pace == NULL)
+        return;
     for (int i = 0; i < block->warp_count; i++) {
         double now = critical_path_now(&block->warps[i]);
-        end = now > end ? now : end;
+        path.cycles = now > path.cycles ? now : path.cycles;
     }
-    counts->critical_path_cycles += end;
     if (block->first_load >= 0)
-        counts->loading_cycles +=
-            (block->last_load < end ? block->last_load : end) - block->first_load;
-    if (end > counts->longest_critical_path_cycles)
-        counts->longest_critical_path_cycles = end;
+        path.loading_cycles =
+            (block->last_load < path.cycles ? block->last_load : path.cycles) - block->first_load;
+    if (block->leads) {
+        block->leader = path;
+        return;
+    }
+    if (block->leader.cycles > 0 && block->common_sectors == 0)
+        add_path(block->counts, &block->leader);
+    block->leader.cycles = 0;
+    add_path(block->counts, &path);
 }

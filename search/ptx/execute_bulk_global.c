@@ -44,8 +44,7 @@ static void instrument_run(const struct bulk_copy *copy, uint64_t offset, uint32
 static void count_run(struct bulk_copy *copy, uint64_t offset, uint64_t bytes) {
     struct warp *warp = copy->warp;
     if (critical_path_pace(warp) && copy->instruction->as.bulk.path == BULK_LOAD && bytes > 0)
-        copy->latency =
-            fmax(copy->latency, count_global_run(warp, copy->address + offset, bytes));
+        copy->latency = fmax(copy->latency, count_global_run(warp, copy->address + offset, bytes));
 }
 
 /* Copies or reduces bytes that are contiguous on both sides. */

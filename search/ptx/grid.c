@@ -101,7 +101,6 @@ static void init_cluster(struct cluster *cluster, const struct ptx_launch *launc
                            .counts = counts,
                            .fault = fault,
                            .launch_sectors = launch_sectors,
-                           .has_path = true,
                            .shared = cluster->shared + (size_t)cluster->shared_bytes * (size_t)i,
                            .shared_bytes = bytes};
         init_block(block, launch);
@@ -239,12 +238,11 @@ static uint64_t index_of_run(const struct grid *grid, uint64_t run) {
     return (index < rows ? index : rows - 1) * grid->row + run % grid->row;
 }
 
-/* To the first of a few clusters all that they share is new. On a GPU that is so of a wave of them,
-   which caches.shared_misses includes: its path would be an outlier. Of a kernel whose blocks
-   communicate, it may be the one that does what the others do not. */
-static bool first_run_only_shows(const struct grid *grid) {
-    return grid->runs > 1 && grid->runs < grid->count &&
-           !grid->launch->kernel->blocks_communicate;
+/* To the first of a few clusters all is new that they share. On a GPU that is so of a wave of them,
+   which caches.shared_misses includes: its path would be an outlier, unless they share nothing. Of
+   a kernel whose blocks communicate, it may be the one that does what the others do not. */
+static bool has_leader(const struct grid *grid) {
+    return grid->runs > 1 && grid->runs < grid->count && !grid->launch->kernel->blocks_communicate;
 }
 
 /* Each thread takes the next run when it is free: when one fails, all earlier runs have started and
@@ -267,7 +265,7 @@ static void *run_clusters(void *context) {
                       permuted_index(index_of_run(grid, run), grid->count, launch->block_seed),
                       grid->clusters);
         for (int i = 0; i < cluster.count; i++)
-            cluster.blocks[i].has_path = run > 0 || !first_run_only_shows(grid);
+            cluster.blocks[i].leads = run == 0 && has_leader(grid);
         if (clusters_run(&cluster, 1, launch->block_seed) < 0) {
             grid_worker->failed = run;
             record_failure(grid, run);

@@ -169,7 +169,7 @@ struct ptx_counts {
     uint64_t blocks;            /* blocks that ran; ptx_launch.sample may limit them */
     /* With a latency model: the critical path of a block that has an SM to itself, from its first
        to its last instruction; the sum over so many blocks, and the longest. Of a sample, the first
-       cluster is not among them: it shows what the others share. */
+       cluster is not among them if the others share what it brings into L2. */
     uint64_t paths;
     double critical_path_cycles, longest_critical_path_cycles;
     /* Of the critical paths: from a block's first load of global memory to the end of its last. */

@@ -1,8 +1,8 @@
 /*
  * sectors: which sectors of 32 bytes of global memory a block has touched, by lines of 128 bytes,
  * and how long ago. An access moves whole sectors, whatever share of them its lanes use; a sector
- * that the block touched before may still be in a cache. For predictions; a launch without latencies
- * has no such set.
+ * that the block touched before may still be in a cache. For predictions; a launch without
+ * latencies has no such set.
  *
  *     struct sector_set set = {0};
  *     struct sector_access access;
@@ -35,8 +35,8 @@ struct sector_set {
 };
 
 struct sector_access {
-    int sectors; /* that the access moves */
-    int known;   /* of these: touched before */
+    int sectors;  /* that the access moves */
+    int known;    /* of these: touched before */
     uint64_t age; /* by the clock, since that of the known lines which was touched longest ago; 0
                      unless the clock has gone forward */
 };
