@@ -68,14 +68,11 @@ struct critical_path {
     double operations;   /* of the tensor core, issued since the last commit */
     double copied;       /* bytes of cp.async since the last commit */
     double copy_latency; /* of the slowest of these */
-    uint64_t
-        moved; /* sectors that L1 did not serve it and the warps that run beside it (caches.h) */
+    uint64_t moved;      /* sectors that L1 did not serve, of it and the warps beside it */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
 };
-/* Of a block, in cycles: all of it, and from its first load of global memory to the end of its
- * last.
- */
+/* Of a block, in cycles; loading: from its first load of global memory to the end of its last. */
 struct block_path {
     double cycles, loading_cycles;
 };
