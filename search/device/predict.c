@@ -36,7 +36,7 @@ const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETER
                           0.0005, 0.1},
     [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 2.5, 0.5,
                              8},
-    [PREDICTION_MEMORY] = {"memory", "exponent of the norm of that and of L2 and DRAM", 3.5, 1, 8},
+    [PREDICTION_MEMORY] = {"memory", "exponent of the norm of that and of L2 and DRAM", 3.0, 1, 8},
     [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 1.0, 0.8, 12},
 };
 
