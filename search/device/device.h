@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DEVICE_MODEL_PARAMETERS = 15 };
+enum { DEVICE_MODEL_PARAMETERS = 16 };
 
 /* A description of a device. For the emulated device these are the published figures in
    configs/devices/NAME.json. */
@@ -46,6 +46,7 @@ struct device_info {
     int blocks_per_sm;
     int64_t memory_bytes;
     int l2_bytes;
+    int l2_partitions; /* each of which may hold the same bytes; 0: one */
     double clock_mhz;
     bool predicts; /* latency is a prediction, not a measurement */
 

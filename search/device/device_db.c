@@ -24,6 +24,7 @@ static const struct json_field fields[] = {
     REQUIRED(l2_bytes, INT, 1 << 10, INT32_MAX),
     REQUIRED(clock_mhz, DOUBLE, 1, 1e5),
     REQUIRED(dram_gb_per_s, DOUBLE, 0.1, 1e6),
+    OPTIONAL(l2_partitions, INT, 1, 16),
     OPTIONAL(l2_gb_per_s, DOUBLE, 0.1, 1e6),
     REQUIRED(tensor_tflops, DOUBLE, 0.01, 1e6),
     REQUIRED(fp32_tflops, DOUBLE, 0.01, 1e6),

@@ -352,13 +352,12 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     if (pack_arguments(kernel, launch, arguments, reason) < 0 ||
         !fits_cooperatively(device, launch, &resources, reason))
         return VERDICT_LAUNCH_FAILED;
-    const bool observes = emulated_of(device)->observes;
+    const struct prediction_work *observed = emulated_of(device)->observed;
     struct ptx_launch ptx = {.kernel = kernel,
                              .smem_bytes = launch->smem_bytes,
                              .arguments = arguments,
                              .argument_bytes = kernel->argument_bytes,
-                             .pace = observes ? &emulated_of(device)->pace : NULL,
-                             .l1_bytes = emulated_l1_share(&device->info, launch, &resources),
+                             .pace = observed != NULL ? &emulated_of(device)->pace : NULL,
                              .serial_wgmma = is_serialised(launch),
                              .sample = emulated_of(device)->sample,
                              .sample_position = emulated_of(device)->sample_position,
@@ -384,6 +383,8 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
     uint64_t left = limit - emulated_of(device)->instructions;
     if (limit != 0 && (ptx.step_limit == 0 || ptx.step_limit > left))
         ptx.step_limit = left;
+    if (observed != NULL)
+        ptx.caches = emulated_caches(&device->info, launch, &resources, observed);
     memcpy(ptx.grid, launch->grid, sizeof ptx.grid);
     memcpy(ptx.block, launch->block, sizeof ptx.block);
     int result = ptx_launch(&ptx, &counts, &fault);
@@ -392,7 +393,7 @@ static enum verdict run_kernel(struct device *device, const struct device_launch
         snprintf(reason, REASON_SIZE, "%s", fault.text);
         return verdict_of_fault[fault.kind];
     }
-    if (observes)
+    if (observed != NULL)
         record_observation(launch->module, kernel, launch, &counts);
     return VERDICT_OK;
 }

@@ -57,10 +57,10 @@ enum verdict emulated_run_cluster(struct device *device, const struct device_seq
 void emulated_set_threads(struct device *device, int threads);
 
 /* Counts what a call executes by running a few blocks of each of its launches, evenly spread over
-   the grid; the memory that they write is invalid afterwards. `operations` and `bytes` are the
-   template's formulas for the call. Returns the verdict of the run, with a reason unless ok. */
+   the grid; the memory that they write is invalid afterwards. Returns the verdict of the run, with
+   a reason unless ok. */
 enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
-                            int64_t operations, int64_t bytes, struct prediction_call *call,
+                            const struct prediction_work *work, struct prediction_call *call,
                             char *reason);
 
 /* Warp instructions that the device has executed so far. */

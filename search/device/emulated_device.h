@@ -40,8 +40,9 @@ struct emulated {
     struct ptx_latencies pace;
     uint64_t sample;        /* number of clusters of a launch to run; 0: all */
     double sample_position; /* of these, as in struct ptx_launch */
-    bool observes;          /* launches leave an observation, for predictions */
-    int threads;            /* as in struct ptx_launch */
+    /* Of a call whose launches leave an observation, for predictions; NULL: they leave none. */
+    const struct prediction_work *observed;
+    int threads; /* as in struct ptx_launch */
     uint64_t instructions;
     uint64_t instruction_limit; /* of `instructions`; 0: none */
 };
@@ -61,11 +62,13 @@ int emulated_resources(struct device *device, struct device_module *module, cons
 enum verdict emulated_run(struct device *device, const struct device_sequence *sequence,
                           double deadline_s, char *reason);
 
-/* emulated_predict.c: the latencies of a device, and a block's share of L1, with which a launch is
+/* emulated_predict.c: the latencies and caches of a device, with which a launch of a call is
    observed. */
 struct ptx_latencies emulated_latencies(const struct device_info *info);
-uint64_t emulated_l1_share(const struct device_info *info, const struct device_launch *launch,
-                           const struct resources *resources);
+struct ptx_caches emulated_caches(const struct device_info *info,
+                                  const struct device_launch *launch,
+                                  const struct resources *resources,
+                                  const struct prediction_work *work);
 enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
                                 int set_count, const struct device_timing *timing,
                                 struct device_graph **graph, char *reason);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "device/kernel_names.h"
 #include "device/predict.h"
+#include "ptx/sectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ struct ptx_latencies emulated_latencies(const struct device_info *info) {
                                   .l1 = given_or(info->l1_cycles, 35),
                                   .l2 = given_or(info->l2_cycles, 270),
                                   .global = given_or(info->dram_cycles, 600),
-                                  .copy = 700,
+                                  .copy = 100,
                                   .copy_bytes = 64,
                                   .bulk = 48,
                                   .matrix_operations = fmax(operations / 4, 1),
@@ -58,16 +59,38 @@ struct ptx_latencies emulated_latencies(const struct device_info *info) {
                                   .remote = 200};
 }
 
-/* A block's share of L1: what the shared memory of the blocks that are resident with it leaves. */
-uint64_t emulated_l1_share(const struct device_info *info, const struct device_launch *launch,
-                           const struct resources *resources) {
-    uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    uint64_t on_one = (blocks + (uint64_t)info->sm_count - 1) / (uint64_t)info->sm_count;
-    uint64_t resident = resources->ctas_per_sm < 1 ? 1 : (uint64_t)resources->ctas_per_sm;
-    resident = resident < on_one ? resident : on_one;
-    uint64_t all = (uint64_t)info->smem_per_sm + L1_BESIDE_SMEM;
-    uint64_t shared = resident * ((uint64_t)resources->smem_bytes + SMEM_OF_SYSTEM);
-    return resident > 0 && shared < all ? (all - shared) / resident : 0;
+/* What L2 holds of data that any multiprocessor may read: each partition keeps what those next to
+   it read. */
+static double shared_l2_bytes(const struct device_info *info) {
+    return fmax(info->l2_bytes, 1) / (info->l2_partitions > 1 ? info->l2_partitions : 1);
+}
+
+/* The share of what a call moves that is not in L2 when it starts. */
+static double first_misses(const struct device_info *info, const struct prediction_work *work) {
+    const double sets = work->sets > 1 ? work->sets : 1;
+    return work->cold ? 1 : ptx_miss_share(sets * (double)work->bytes / shared_l2_bytes(info));
+}
+
+/* L1 is what the shared memory of the blocks that are resident on a multiprocessor leaves. What
+   blocks have in common, the first wave of them brings into L2, and the first one on a
+   multiprocessor into L1. */
+struct ptx_caches emulated_caches(const struct device_info *info,
+                                  const struct device_launch *launch,
+                                  const struct resources *resources,
+                                  const struct prediction_work *work) {
+    const double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const double on_one = ceil(blocks / info->sm_count);
+    const double resident = fmin(fmax(resources->ctas_per_sm, 1), on_one);
+    const double all = info->smem_per_sm + L1_BESIDE_SMEM;
+    const double smem = resident * (resources->smem_bytes + SMEM_OF_SYSTEM);
+    const double first = first_misses(info, work);
+    return (struct ptx_caches){.l1_bytes = fmax(all - smem, 0),
+                               .l1_blocks = resident,
+                               .l2_bytes = fmax(info->l2_bytes, 1),
+                               .l2_blocks = fmin(blocks, resident * info->sm_count),
+                               .first_misses = first,
+                               .shared_misses = first / ceil(on_one / resident),
+                               .l1_misses = 1 / on_one};
 }
 
 static bool has_same_arguments(const struct observation *observation,
@@ -108,8 +131,9 @@ static double block_count(const unsigned grid[3]) {
     return (double)grid[0] * grid[1] * grid[2];
 }
 
-/* Fills everything but the DRAM bytes. If the kernel did not run with this shape, each block is
-   assumed to do the same work as in the last run; if it never ran, only its geometry is known. */
+/* Of the DRAM bytes only those that are read again. If the kernel did not run with this shape, each
+   block is assumed to do the same work as in the last run; if it never ran, only its geometry is
+   known. */
 static int describe_launch(struct device *device, const struct device_launch *launch,
                            struct prediction_input *input, bool *exact, struct error *error) {
     int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
@@ -137,11 +161,13 @@ static int describe_launch(struct device *device, const struct device_launch *la
     input->store_bytes = scale * (double)counts->global_store_bytes;
     input->async_bytes = scale * (double)counts->async_bytes;
     input->sectors = scale * (double)counts->sectors;
-    input->l2_sectors = scale * (double)counts->l2_sectors;
+    input->l2_sectors = scale * counts->l2_sectors;
+    input->dram_bytes = scale * counts->dram_sectors * SECTOR_BYTES;
     input->local_bytes = scale * (double)counts->local_bytes;
-    input->critical_path_cycles = counts->critical_path_cycles / (double)counts->blocks;
+    const double paths = fmax((double)counts->paths, 1);
+    input->critical_path_cycles = counts->critical_path_cycles / paths;
     input->longest_critical_path_cycles = counts->longest_critical_path_cycles;
-    input->loading_cycles = counts->loading_cycles / (double)counts->blocks;
+    input->loading_cycles = counts->loading_cycles / paths;
     return 0;
 }
 
@@ -159,6 +185,7 @@ static void scale_work(struct prediction_input *input, double factor) {
                             &input->async_bytes,
                             &input->sectors,
                             &input->l2_sectors,
+                            &input->dram_bytes,
                             &input->local_bytes,
                             &input->critical_path_cycles,
                             &input->longest_critical_path_cycles,
@@ -212,6 +239,7 @@ static void add_to_kind(struct prediction_input *mean, const struct prediction_i
     mean->async_bytes += part.async_bytes;
     mean->sectors += part.sectors;
     mean->l2_sectors += part.l2_sectors;
+    mean->dram_bytes += part.dram_bytes;
     mean->local_bytes += part.local_bytes;
     mean->critical_path_cycles += part.critical_path_cycles;
     mean->longest_critical_path_cycles += part.longest_critical_path_cycles;
@@ -222,8 +250,9 @@ static void add_to_kind(struct prediction_input *mean, const struct prediction_i
 }
 
 static int describe_call(struct device *device, const struct device_sequence *sequence,
-                         int64_t operations, int64_t bytes, struct prediction_call *call,
+                         const struct prediction_work *work, struct prediction_call *call,
                          struct error *error) {
+    const double bytes = first_misses(&device->info, work) * (double)work->bytes;
     struct launch_kind kinds[PREDICTION_LAUNCHES_MAX];
     double executed_operations = 0, moved_bytes = 0, launches = 0;
     *call = (struct prediction_call){0};
@@ -249,13 +278,12 @@ static int describe_call(struct device *device, const struct device_sequence *se
     for (int i = 0; i < call->count; i++) {
         struct prediction_input *input = &call->launches[i];
         double own_bytes = input->load_bytes + input->store_bytes + input->async_bytes;
-        input->dram_bytes =
-            (double)bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / launches);
         if (!kinds[i].exact && input->matrix_operations > 0 &&
-            executed_operations < (double)operations)
-            scale_work(input, (double)operations / executed_operations);
+            executed_operations < (double)work->operations)
+            scale_work(input, (double)work->operations / executed_operations);
         if (executed_operations == 0 && moved_bytes == 0) /* the kernels never ran */
-            input->matrix_operations = (double)operations / launches;
+            input->matrix_operations = (double)work->operations / launches;
+        input->dram_bytes += bytes * (moved_bytes > 0 ? own_bytes / moved_bytes : 1.0 / launches);
     }
     return 0;
 }
@@ -279,11 +307,9 @@ static enum verdict run_sample(struct device *device, const struct device_sequen
     for (int i = 0; i < sequence->count; i++)
         if (device_step(sequence, i)->kernel != NULL)
             saved[i] = ptx_module_save(device_step(sequence, i)->module->ptx);
-    emulated->observes = true;
     emulated->sample = clusters;
     enum verdict verdict = emulated_run(device, sequence, deadline_s, reason);
     emulated->sample = 0;
-    emulated->observes = false;
     for (int i = 0; i < sequence->count; i++) {
         if (saved[i] != NULL)
             ptx_module_restore(device_step(sequence, i)->module->ptx, saved[i]);
@@ -296,28 +322,32 @@ static enum verdict run_sample(struct device *device, const struct device_sequen
 /* Observes each launch on the inputs that are there now: what an earlier call did may rest on other
    lengths. */
 static enum verdict sample_blocks(struct device *device, const struct device_sequence *sequence,
-                                  double deadline_s, char *reason) {
+                                  const struct prediction_work *work, double deadline_s,
+                                  char *reason) {
+    struct emulated *emulated = emulated_of(device);
     const bool all = communicates(sequence);
     const uint64_t most = all ? SAMPLE_CLUSTERS_TOGETHER : SAMPLE_CLUSTERS_MAX;
     const uint64_t instructions = all ? SAMPLE_INSTRUCTIONS_TOGETHER : SAMPLE_INSTRUCTIONS;
-    const uint64_t before = emulated_of(device)->instructions;
+    const uint64_t before = emulated->instructions;
+    emulated->observed = work;
     enum verdict verdict = run_sample(device, sequence, SAMPLE_CLUSTERS, deadline_s, reason);
-    const uint64_t executed = emulated_of(device)->instructions - before + 1;
+    const uint64_t executed = emulated->instructions - before + 1;
     const uint64_t more = SAMPLE_CLUSTERS * instructions / executed;
     const uint64_t clusters = more < most ? more : most;
     if (verdict == VERDICT_OK && clusters >= 2 * SAMPLE_CLUSTERS)
         verdict = run_sample(device, sequence, clusters, deadline_s, reason);
+    emulated->observed = NULL;
     return verdict;
 }
 
 enum verdict emulated_trace(struct device *device, const struct device_sequence *sequence,
-                            int64_t operations, int64_t bytes, struct prediction_call *call,
+                            const struct prediction_work *work, struct prediction_call *call,
                             char *reason) {
     struct error error = {0};
-    enum verdict verdict = sample_blocks(device, sequence, sample_deadline_s, reason);
+    enum verdict verdict = sample_blocks(device, sequence, work, sample_deadline_s, reason);
     if (verdict != VERDICT_OK)
         return verdict;
-    if (describe_call(device, sequence, operations, bytes, call, &error) == 0)
+    if (describe_call(device, sequence, work, call, &error) == 0)
         return VERDICT_OK;
     snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
     return VERDICT_LAUNCH_FAILED;
@@ -326,17 +356,20 @@ enum verdict emulated_trace(struct device *device, const struct device_sequence 
 enum verdict emulated_graph_new(struct device *device, const struct device_sequence *sets,
                                 int set_count, const struct device_timing *timing,
                                 struct device_graph **graph, char *reason) {
-    (void)set_count;
+    const struct prediction_work work = {.operations = timing->operations,
+                                         .bytes = timing->bytes,
+                                         .sets = set_count,
+                                         .cold = timing->cold};
     struct error error = {0};
     struct prediction_call call;
     double deadline_s =
         timing->deadline_s > 0 ? fmin(timing->deadline_s, sample_deadline_s) : sample_deadline_s;
-    enum verdict verdict = sample_blocks(device, &sets[0], deadline_s, reason);
+    enum verdict verdict = sample_blocks(device, &sets[0], &work, deadline_s, reason);
     /* A timeout is accepted: a sampled block may wait for one that is not run, and the counters of
        the launches before it are used. */
     if (verdict != VERDICT_OK && verdict != VERDICT_TIMEOUT)
         return verdict;
-    if (describe_call(device, &sets[0], timing->operations, timing->bytes, &call, &error) < 0) {
+    if (describe_call(device, &sets[0], &work, &call, &error) < 0) {
         snprintf(reason, REASON_SIZE, "%.*s", REASON_SIZE - 1, error.text);
         return VERDICT_LAUNCH_FAILED;
     }

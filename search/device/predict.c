@@ -15,24 +15,26 @@ static const double sector_bytes = 32;
    estimate; the parameter l1 scales the first. */
 static const double port_bytes = 64;
 
-/* The default values are near those that fit 500 trials of six kernels on an H200
+/* The default values are near those that fit 476 trials of eight kernels on an H200
    (docs/measurements/emulator.md). */
 const struct prediction_parameter_row prediction_parameters[PREDICTION_PARAMETERS] = {
     [PREDICTION_START_US] = {"start_us", "overhead of a launch in us, in addition to launch_us",
-                             0.5, 0.05, 10},
-    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 1.4, 0.02, 10},
+                             0.35, 0.05, 10},
+    [PREDICTION_EARLY] = {"early", "of this overhead, what remains for a launch that starts early",
+                          0.6, 0.05, 1},
+    [PREDICTION_CHAIN] = {"chain", "a block's critical path", 1.6, 0.02, 10},
     [PREDICTION_ISSUE] = {"issue", "its issue cycles", 0.7, 0.05, 5},
     [PREDICTION_TENSOR] = {"tensor", "its tensor core cycles", 0.3, 0.05, 5},
-    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.0, 0.1, 10},
-    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.2, 0.05, 10},
-    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 1.2, 0.05, 20},
-    [PREDICTION_L1] = {"l1", "its global sectors and local bytes", 0.4, 0.01, 10},
-    [PREDICTION_L2] = {"l2", "its sectors through L2", 0.3, 0.01, 5},
+    [PREDICTION_SPECIAL] = {"special", "its special function cycles", 1.3, 0.1, 10},
+    [PREDICTION_SHARED] = {"shared", "its shared memory wavefronts", 0.1, 0.05, 10},
+    [PREDICTION_REMOTE] = {"remote", "its bytes from and to other blocks", 3.0, 0.05, 20},
+    [PREDICTION_L1] = {"l1", "its global sectors and local bytes", 0.5, 0.01, 10},
+    [PREDICTION_L2] = {"l2", "its sectors through L2", 1.0, 0.01, 5},
     [PREDICTION_DRAM] = {"dram", "its bytes through DRAM", 1.05, 1, 2},
-    [PREDICTION_BLOCK] = {"block", "cycles to start and end a block", 200, 1, 500},
-    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.003,
+    [PREDICTION_BLOCK] = {"block", "cycles to start and end a block", 400, 1, 500},
+    [PREDICTION_SPILL] = {"spill", "increase of chain and issue for each 4 bytes spilled", 0.004,
                           0.0005, 0.1},
-    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 1.4, 0.5,
+    [PREDICTION_TOGETHER] = {"together", "exponent of the norm of chain and resources", 2.5, 0.5,
                              8},
     [PREDICTION_MEMORY] = {"memory", "exponent of the norm of that and of L2 and DRAM", 3.0, 1, 8},
     [PREDICTION_OVERLAP] = {"overlap", "exponent of the norm of the resources", 1.0, 0.8, 12},
@@ -74,23 +76,19 @@ static double tensor_rate(const struct device_info *info) {
     return info->tensor_tflops * 1e6 / info->sm_count / info->clock_mhz;
 }
 
-/* Bytes a cycle of a multiprocessor, from L2 or DRAM: its share, if `active` multiprocessors divide
-   the bandwidth, and at most what its port to L2 takes. */
-static double share_of(const struct device_info *info, double gb_per_s, double active) {
-    return fmin(gb_per_s * 1e3 / info->clock_mhz / active, port_bytes);
+/* Cycles to move the launch's bytes from L2 or DRAM: at the device's bandwidth, and those of the
+   multiprocessor that has the most blocks through its port to L2. */
+static double moving_cycles(const struct device_info *info, const struct prediction_input *input,
+                            double bytes, double gb_per_s) {
+    const double blocks = ceil(input->blocks / info->sm_count);
+    return fmax(bytes / (gb_per_s * 1e3 / info->clock_mhz),
+                blocks * bytes / input->blocks / port_bytes);
 }
 
-/* Cycles for which one block keeps a multiprocessor busy without stalls: its own units, and its
-   share of L2 and DRAM. */
-struct block_cycles {
-    double busy, l2, dram;
-};
-
-static struct block_cycles block_cycles(const struct device_info *info, const double *parameters,
-                                        const struct prediction_input *input, double spill_factor) {
-    const double rate = tensor_rate(info), active = fmin(input->blocks, info->sm_count);
-    const double l2_gb_per_s =
-        info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
+/* Cycles for which one block keeps the units of a multiprocessor busy without stalls. */
+static double busy_cycles(const struct device_info *info, const double *parameters,
+                          const struct prediction_input *input, double spill_factor) {
+    const double rate = tensor_rate(info);
     const double cycles[] = {
         parameters[PREDICTION_ISSUE] * input->warp_instructions * spill_factor / 4,
         rate > 0 ? parameters[PREDICTION_TENSOR] * input->matrix_operations / rate : 0,
@@ -100,14 +98,8 @@ static struct block_cycles block_cycles(const struct device_info *info, const do
         parameters[PREDICTION_L1] * (sector_bytes * input->sectors + input->local_bytes) /
             port_bytes,
     };
-    return (struct block_cycles){
-        .busy = p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
-                input->blocks,
-        .l2 = parameters[PREDICTION_L2] * sector_bytes * input->l2_sectors / input->blocks /
-              share_of(info, l2_gb_per_s, active),
-        .dram = parameters[PREDICTION_DRAM] * input->dram_bytes / input->blocks /
-                share_of(info, info->dram_gb_per_s, active),
-    };
+    return p_norm(cycles, sizeof cycles / sizeof *cycles, parameters[PREDICTION_OVERLAP]) /
+           input->blocks;
 }
 
 /* Cycles of the multiprocessor that has the most blocks. */
@@ -122,10 +114,16 @@ static double multiprocessor_cycles(const struct device_info *info, const double
     const double longer =
         fmax(input->longest_critical_path_cycles - input->critical_path_cycles, 0);
     const double chain = parameters[PREDICTION_CHAIN] * spill_factor;
-    const struct block_cycles one = block_cycles(info, parameters, input, spill_factor);
-    const double own[] = {waves * chain * loading, blocks * one.busy};
-    const double bounds[] = {p_norm(own, 2, parameters[PREDICTION_TOGETHER]), blocks * one.l2,
-                             blocks * one.dram};
+    const double l2_gb_per_s =
+        info->l2_gb_per_s > 0 ? info->l2_gb_per_s : info->dram_gb_per_s * l2_per_dram;
+    const double own[] = {waves * chain * loading,
+                          blocks * busy_cycles(info, parameters, input, spill_factor)};
+    const double bounds[] = {
+        p_norm(own, 2, parameters[PREDICTION_TOGETHER]),
+        parameters[PREDICTION_L2] *
+            moving_cycles(info, input, sector_bytes * input->l2_sectors, l2_gb_per_s),
+        parameters[PREDICTION_DRAM] *
+            moving_cycles(info, input, input->dram_bytes, info->dram_gb_per_s)};
     const double ends =
         chain * (input->critical_path_cycles - loading) + parameters[PREDICTION_BLOCK];
     return p_norm(bounds, sizeof bounds / sizeof *bounds, parameters[PREDICTION_MEMORY]) +
@@ -138,8 +136,8 @@ static double launch_latency_us(const struct device_info *info, const double *pa
     double us = 0;
     if (input->blocks >= 1)
         us = multiprocessor_cycles(info, parameters, input) / info->clock_mhz;
-    return fmax(us, peak_us) +
-           (input->early ? 0 : launch_overhead_us(info) + parameters[PREDICTION_START_US]);
+    return fmax(us, peak_us) + (input->early ? parameters[PREDICTION_EARLY] : 1) *
+                                   (launch_overhead_us(info) + parameters[PREDICTION_START_US]);
 }
 
 static double call_latency_us(const struct device_info *info, const double *parameters,

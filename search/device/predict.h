@@ -10,9 +10,9 @@
  * cores' rate; special, one exp, rcp ... a cycle; shared, one wavefront a cycle; remote, 16 bytes a
  * cycle to and from other blocks' shared memory; l1, 64 bytes a cycle of the sectors of global
  * memory that it moves, used or not, and of local memory. These overlap, but not perfectly: their
- * cycles are combined by a q-norm. Two more it shares with the other multiprocessors that have
- * blocks: l2, the sectors that L1 does not serve, and dram, the bytes that the call must move; each
- * at most at 64 bytes a cycle and multiprocessor.
+ * cycles are combined by a q-norm. Two more all multiprocessors share: l2, the sectors that L1 does
+ * not serve, and dram, the bytes that earlier calls have not left in L2, or that L2 has lost since
+ * the block read them; each at most at 64 bytes a cycle and multiprocessor.
  *
  * A multiprocessor that has the most blocks runs them in waves of those that are resident. What the
  * blocks do between their first and their last load is bound by latency, a wave after the other, or
@@ -22,9 +22,9 @@
  * of the bandwidth. Before the first load and behind the last one a block is prologue and epilogue:
  * the other resident blocks hide it, except for the first wave's.
  *
- * Each launch adds its overhead, unless it starts early; spilled bytes lengthen critical path and
- * issue. The result is never below the tensor cores' peak time, or the time to move the required
- * bytes through DRAM.
+ * Each launch adds its overhead, of which one that starts early saves a part; spilled bytes
+ * lengthen critical path and issue. The result is never below the tensor cores' peak time, or the
+ * time to move the required bytes through DRAM.
  *
  *     struct prediction_call call = {.count = 1, .launches = {{.blocks = 64, .threads = 128}}};
  *     double latency_us = predict_call_us(&info, &call);
@@ -40,6 +40,7 @@
 /* The order of info->model. All are positive. */
 enum prediction_parameter {
     PREDICTION_START_US,
+    PREDICTION_EARLY,
     PREDICTION_CHAIN,
     PREDICTION_ISSUE,
     PREDICTION_TENSOR,
@@ -78,12 +79,22 @@ struct prediction_input {
     double load_bytes, store_bytes, async_bytes, local_bytes;
     double sectors, l2_sectors; /* of 32 bytes: of global memory; of these, not served by L1 */
     double remote_bytes;        /* exchanged with other blocks of a cluster */
-    double dram_bytes;          /* minimum traffic over the memory bus */
+    double dram_bytes;          /* over the memory bus: what L2 does not hold from earlier calls, or
+                                   has lost since it was read */
     /* Critical path of a block with a multiprocessor to itself, mean and maximum; 0: unknown. */
     double critical_path_cycles, longest_critical_path_cycles;
     /* Of the mean: from the block's first load of global memory to the end of its last one. */
     double loading_cycles;
     bool early; /* may start while the previous launch still runs (programmatic dependent launch) */
+};
+
+/* What is known of a call without running it: the template's formulas, and how it is timed. Calls
+   rotate through input sets, so that L2 still holds what a call reads if it holds all of them;
+   unless it is flushed before each call. */
+struct prediction_work {
+    int64_t operations, bytes;
+    int sets; /* 0: one */
+    bool cold;
 };
 
 /* One call of a candidate: its launches, in the order of the first of each kind, and the clears of

@@ -407,6 +407,7 @@ static int add_results(struct inspector *inspector, uint64_t seed,
                        struct hasher *accessed, struct error *error) {
     struct buffers *buffers = &inspector->run->buffers;
     struct prediction_call *call;
+    struct prediction_work work;
     char reason[REASON_SIZE];
     uint64_t checksums[2] = {0, 0};
     struct device_sequence sequence;
@@ -425,8 +426,9 @@ static int add_results(struct inspector *inspector, uint64_t seed,
         return 0;
     call = xcalloc(1, sizeof *call);
     buffers_sequence(buffers, 0, inspector->one.module, &sequence);
-    if (emulated_trace(inspector->device, &sequence, inspector->run->plan.operations,
-                       inspector->run->plan.bytes, call, reason) == VERDICT_OK)
+    work = (struct prediction_work){.operations = inspector->run->plan.operations,
+                                    .bytes = inspector->run->plan.bytes};
+    if (emulated_trace(inspector->device, &sequence, &work, call, reason) == VERDICT_OK)
         for (int i = 0; i < call->count; i++) {
             const struct prediction_input *input = &call->launches[i];
             const double accesses[] = {input->load_bytes, input->store_bytes, input->async_bytes,

@@ -10,6 +10,7 @@ struct tracer {
     struct device *device;
     struct comparator *comparator; /* of a template with a setup; NULL: not needed yet */
     const double *weights;         /* of the cases; NULL: all are equal */
+    int sets;                      /* input sets through which timed calls rotate */
 };
 
 struct tracer *tracer_new(const struct evaluation_settings *settings,
@@ -17,6 +18,7 @@ struct tracer *tracer_new(const struct evaluation_settings *settings,
                           struct error *error) {
     struct tracer *tracer = xcalloc(1, sizeof *tracer);
     tracer->weights = settings->weights;
+    tracer->sets = settings->timing.input_sets;
     tracer->compiler = compiler_new(settings, info, cache, error);
     tracer->device = tracer->compiler != NULL ? emulated_open_with(info, error) : NULL;
     if (tracer->device == NULL) {
@@ -56,8 +58,10 @@ static int trace_case(struct tracer *tracer, const struct template *template,
         status = 0;
     } else if (status == 0) {
         buffers_sequence(buffers, 0, module, sequence);
-        trace->verdict = emulated_trace(tracer->device, sequence, plan->operations, plan->bytes,
-                                        &trace->calls[case_index], trace->reason);
+        const struct prediction_work work = {
+            .operations = plan->operations, .bytes = plan->bytes, .sets = tracer->sets};
+        trace->verdict = emulated_trace(tracer->device, sequence, &work, &trace->calls[case_index],
+                                        trace->reason);
     }
     buffers_release(buffers);
 done:

@@ -22,7 +22,7 @@ void trial_key_set_environment(struct key *key, const struct device_info *device
 const char *trial_method(const struct device_info *device, enum regime regime) {
     static const char *const methods[REGIME_COUNT] = {TRIAL_METHOD ", sustained",
                                                       TRIAL_METHOD ", boost"};
-    return device->predicts ? "prediction 5" : methods[regime];
+    return device->predicts ? "prediction 6" : methods[regime];
 }
 
 void trial_request_release(struct trial_request *request) {

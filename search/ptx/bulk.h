@@ -32,6 +32,7 @@ struct bulk_copy {
     struct tensor_map map;
     int32_t coordinates[TENSOR_MAP_RANK_MAX];
     uint8_t *data;           /* bytes written to or read from shared memory, from `shared` on */
+    double latency;          /* of the slowest byte that a load reads; with a latency model */
     double completion_cycle; /* completion time on the critical path, in cycles */
     uint32_t issue_clock;    /* time of issue in racecheck's vector clock */
 };

@@ -90,27 +90,21 @@ static inline void critical_path_load(struct block *block, double from, double t
 /* wgmma: the operations since the last commit form a group, which completes after the groups before
    it. */
 void critical_path_commit_wgmma(struct warp *warp);
-/* cp.async: the copies since the last commit complete one copy latency from now, plus the time to
-   move their bytes. */
+/* cp.async: the copies since the last commit complete one latency from now, of the slowest of them,
+   plus the time to move their bytes. */
 void critical_path_commit_copies(struct warp *warp, uint32_t group);
 
 /* Completion time of a store of `bytes` to another block's shared memory that starts now. */
 double critical_path_store_end(struct warp *warp, uint32_t bytes);
 /* Completion time of a bulk copy of `bytes`, which the warp now issues: lanes that copy a row each
-   do so one after the other. */
-double critical_path_copy_end(struct warp *warp, uint32_t bytes);
+   do so one after the other. `latency` is that of what it reads. */
+double critical_path_copy_end(struct warp *warp, uint32_t bytes, double latency);
 
 /* mbarriers, by offset in the block's shared memory: an arrival at a time; the end of a phase; the
    time when the last phase ended. */
 void critical_path_barrier_arrive(struct block *block, uint32_t offset, double at);
 void critical_path_barrier_end(struct block *block, uint32_t offset);
 double critical_path_barrier_ended(struct block *block, uint32_t offset);
-
-/* With a latency model: adds the sectors of global memory that the lanes access to the launch's
-   counts, and sets the latency of the results. */
-enum global_use { GLOBAL_LOADED, GLOBAL_STORED, GLOBAL_COPIED };
-void count_global_sectors(struct warp *warp, const struct access *access, enum global_use use,
-                          const uint64_t addresses[LANES], uint32_t mask, int bytes);
 
 /* At the start of a block, and at its end: adds its critical path to the counts. */
 void critical_path_begin(struct block *block);

@@ -44,8 +44,9 @@ enum memory_scope take_scope(struct decoder *decoder) {
     return scope < 0 || scope > SCOPE_DEVICE ? SCOPE_DEVICE : (enum memory_scope)scope;
 }
 
-/* Takes cache operators, memory order and scope. They have no effect, since one warp runs at a time
-   and in order; order and scope are kept for racecheck. */
+/* Takes cache operators, memory order and scope. They have no effect on results, since one warp
+   runs at a time and in order; order and scope are kept for racecheck, and for predictions whether
+   L1 keeps the bytes. */
 static void take_memory_hints(struct decoder *decoder, struct access *access) {
     static const char *const orders[] = {"volatile", "relaxed", "acquire", "release",
                                          "acq_rel",  "sc",      NULL};
@@ -56,8 +57,10 @@ static void take_memory_hints(struct decoder *decoder, struct access *access) {
     access->fenced = order >= 3;
     access->scope = take_scope(decoder);
     access->non_coherent = take_modifier(decoder, "nc");
-    static const char *const hints[] = {"ca", "cg",   "cs",      "lu",    "cv", "wb",
-                                        "wt", "weak", "unified", "noftz", NULL};
+    static const char *const past_l1[] = {"cg", "cv", "L1::no_allocate", NULL};
+    static const char *const hints[] = {"ca",   "cs",      "lu",    "wb", "wt",
+                                        "weak", "unified", "noftz", NULL};
+    access->past_l1 = access->strong || take_modifier_of(decoder, past_l1) >= 0;
     while (take_modifier_of(decoder, hints) >= 0)
         ;
     take_modifiers_with_prefix(decoder, "L1::");

@@ -122,6 +122,23 @@ static int resolve_source(struct bulk_copy *copy, const uint32_t *operands) {
                     "copied from another block's shared memory: the source must be in its own");
 }
 
+/* Adds the copy to the critical path. */
+static void follow_copy(struct bulk_copy *copy) {
+    struct warp *warp = copy->warp;
+    const double issued_at = critical_path_now(warp);
+    if (is_store(copy)) {
+        const uint64_t sectors = (copy->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+        warp->block->counts->sectors += sectors;
+        warp->block->counts->l2_sectors += (double)sectors;
+        copy->latency = critical_path_pace(warp)->l2;
+    } else if (is_block_to_block(copy)) {
+        copy->latency = critical_path_pace(warp)->remote;
+    }
+    copy->completion_cycle = critical_path_copy_end(warp, copy->bytes, copy->latency);
+    if (copy->instruction->as.bulk.path == BULK_LOAD)
+        critical_path_load(warp->block, issued_at, copy->completion_cycle);
+}
+
 /* operands: bases of the shared and of the global (or tensor map) address; base of the mbarrier;
    bytes; multicast mask; coordinates. */
 static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
@@ -143,18 +160,10 @@ static int issue_copy(struct bulk_copy *copy, const uint32_t *operands) {
     copy->data = xcalloc(1, copy->bytes);
     *(is_block_to_block(copy) ? &warp->block->counts->shared_bytes
                               : &warp->block->counts->async_bytes) += copy->bytes;
-    if (!is_block_to_block(copy)) {
-        const uint64_t sectors = (copy->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
-        warp->block->counts->sectors += sectors;
-        warp->block->counts->l2_sectors += sectors;
-    }
-    const double issued_at = critical_path_pace(warp) ? critical_path_now(warp) : 0;
-    if (critical_path_pace(warp))
-        copy->completion_cycle = critical_path_copy_end(warp, copy->bytes);
-    if (critical_path_pace(warp) && form->path == BULK_LOAD)
-        critical_path_load(warp->block, issued_at, copy->completion_cycle);
     if (form->path == BULK_LOAD)
         bulk_copy_global(copy);
+    if (critical_path_pace(warp))
+        follow_copy(copy);
     return 0;
 }
 

@@ -1,7 +1,10 @@
 /* The global-memory side of bulk copies: contiguous bytes, and boxes of tensors. */
 #include "ptx/bulk.h"
+#include "ptx/caches.h"
+#include "ptx/critical_path.h"
 #include "ptx/instrument.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- boxes ---- */
@@ -37,6 +40,13 @@ static void instrument_run(const struct bulk_copy *copy, uint64_t offset, uint32
                                                            : GLOBAL_LOAD);
 }
 
+/* Counts bytes of the tensor or run that a load reads, for predictions. */
+static void count_run(struct bulk_copy *copy, uint64_t offset, uint64_t bytes) {
+    struct warp *warp = copy->warp;
+    if (critical_path_pace(warp) && copy->instruction->as.bulk.path == BULK_LOAD && bytes > 0)
+        copy->latency = fmax(copy->latency, count_global_run(warp, copy->address + offset, bytes));
+}
+
 /* Copies or reduces bytes that are contiguous on both sides. */
 static void copy_bytes(const struct bulk_copy *copy, uint8_t *global, uint8_t *data, size_t bytes) {
     const struct bulk_form *form = &copy->instruction->as.bulk;
@@ -55,6 +65,7 @@ static void copy_row(struct bulk_copy *copy, uint32_t row_at, int64_t offset, in
                      int64_t to) {
     uint32_t row_bytes = copy->map.box[0] * copy->map.element_bytes;
     instrument_run(copy, (uint64_t)(offset + from), (uint32_t)(to > from ? to - from : 0));
+    count_run(copy, (uint64_t)(offset + from), (uint64_t)(to > from ? to - from : 0));
     for (uint32_t chunk = 0; chunk < row_bytes; chunk += 16) {
         uint8_t *data = copy->data +
                         swizzled_offset(copy->shared + row_at + chunk, copy->map.swizzle) -
@@ -94,6 +105,7 @@ void bulk_copy_global(struct bulk_copy *copy) {
         return;
     }
     instrument_run(copy, 0, copy->bytes);
+    count_run(copy, 0, copy->bytes);
     copy_bytes(copy, copy->global, copy->data, copy->bytes);
 }
 

@@ -1,6 +1,7 @@
 /* cp.async reads at issue and writes at the wait: PTX ISA 9.7.9.25. Copies tracked by an mbarrier
    (cp.async.mbarrier.arrive) are written when no warp of the block can continue without them. */
 #include "base/memory.h"
+#include "ptx/caches.h"
 #include "ptx/critical_path.h"
 #include "ptx/execute.h"
 #include "ptx/instrument.h"
@@ -159,7 +160,8 @@ int cp_async_complete_tracked(struct block *block) {
             }
             if (block->launch->pace)
                 critical_path_barrier_arrive(block, arrival->to[lane],
-                                             critical_path_now(warp) + block->launch->pace->copy);
+                                             critical_path_now(warp) + warp->path.copy_latency +
+                                                 block->launch->pace->copy);
             if (mbarrier_arrive_copies(warp, arrival->arrival, (int)lane, arrival->to[lane]) < 0)
                 return -1;
         }

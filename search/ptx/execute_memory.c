@@ -1,4 +1,5 @@
 /* Loads and stores: PTX ISA 9.7.9.8 to 9.7.9.14. */
+#include "ptx/caches.h"
 #include "ptx/execute.h"
 
 #include "ptx/instrument.h"

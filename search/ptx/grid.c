@@ -63,6 +63,7 @@ static void init_block(struct block *block, const struct ptx_launch *launch) {
 static void release_block(struct block *block) {
     free(block->warps[0].path.ready); /* of all warps */
     sectors_release(&block->sectors);
+    sectors_release(&block->previous_sectors);
     for (int i = 0; i < block->warp_count; i++) {
         free(block->warps[i].copies);
         free(block->warps[i].wgmmas);
@@ -237,6 +238,13 @@ static uint64_t index_of_run(const struct grid *grid, uint64_t run) {
     return (index < rows ? index : rows - 1) * grid->row + run % grid->row;
 }
 
+/* To the first of a few clusters all is new that they share. On a GPU that is so of a wave of them,
+   which caches.shared_misses includes: its path would be an outlier, unless they share nothing. Of
+   a kernel whose blocks communicate, it may be the one that does what the others do not. */
+static bool has_leader(const struct grid *grid) {
+    return grid->runs > 1 && grid->runs < grid->count && !grid->launch->kernel->blocks_communicate;
+}
+
 /* Each thread takes the next run when it is free: when one fails, all earlier runs have started and
    will be completed. */
 static void *run_clusters(void *context) {
@@ -256,6 +264,8 @@ static void *run_clusters(void *context) {
         place_cluster(&cluster,
                       permuted_index(index_of_run(grid, run), grid->count, launch->block_seed),
                       grid->clusters);
+        for (int i = 0; i < cluster.count; i++)
+            cluster.blocks[i].leads = run == 0 && has_leader(grid);
         if (clusters_run(&cluster, 1, launch->block_seed) < 0) {
             grid_worker->failed = run;
             record_failure(grid, run);
@@ -280,9 +290,11 @@ static void add_counts(struct ptx_counts *sum, const struct ptx_counts *grid_wor
     sum->async_bytes += grid_worker->async_bytes;
     sum->sectors += grid_worker->sectors;
     sum->l2_sectors += grid_worker->l2_sectors;
+    sum->dram_sectors += grid_worker->dram_sectors;
     sum->barriers += grid_worker->barriers;
     sum->special_functions += grid_worker->special_functions;
     sum->blocks += grid_worker->blocks;
+    sum->paths += grid_worker->paths;
     sum->critical_path_cycles += grid_worker->critical_path_cycles;
     sum->loading_cycles += grid_worker->loading_cycles;
     if (grid_worker->longest_critical_path_cycles > sum->longest_critical_path_cycles)

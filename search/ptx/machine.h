@@ -65,10 +65,16 @@ struct critical_path {
     double start;     /* of the current instruction: when its operands were there */
     double latency;   /* of its results */
     double *ready;    /* when each register's value is there, by place / REGISTER_LEAST */
-    double operations;                   /* of the tensor core, issued since the last commit */
-    double copied;                       /* bytes of cp.async since the last commit */
+    double operations;   /* of the tensor core, issued since the last commit */
+    double copied;       /* bytes of cp.async since the last commit */
+    double copy_latency; /* of the slowest of these */
+    uint64_t moved;      /* sectors that L1 did not serve, of it and the warps beside it */
     double wgmmas[CRITICAL_PATH_GROUPS]; /* completion time of each wgmma group, by number */
     double copies[CRITICAL_PATH_GROUPS]; /* completion time of each cp.async group, by number */
+};
+/* Of a block, in cycles; loading: from its first load of global memory to the end of its last. */
+struct block_path {
+    double cycles, loading_cycles;
 };
 /* Of an mbarrier: when its last phase completed, and the latest arrival in the current phase. */
 struct mbarrier_time {
@@ -158,12 +164,16 @@ struct block {
     int remote_first, remote_count; /* first: the oldest pending one */
     bool waits_time_out; /* waits return false instead of suspending: nothing else can progress */
     bool polled;         /* a warp read a value that others change: they run next */
-    /* With a latency model: the sectors that the block has touched, and those that blocks before it
-       in the launch have. */
-    struct sector_set sectors, *launch_sectors;
+    /* With a latency model: the sectors that the block has touched; that the block before it has;
+       that all of the launch before it have. */
+    struct sector_set sectors, previous_sectors, *launch_sectors;
+    uint64_t common_sectors, previous_common; /* of `sectors`: touched by the block before it too;
+                                                 the same of that block */
     /* When its first load of global memory started, and its last one ended, in cycles
        (critical_path.h); the first is negative before it. */
     double first_load, last_load;
+    bool leads;               /* the first of a sample: others follow */
+    struct block_path leader; /* the path of the one that led; 0 cycles: it is counted or dropped */
     struct mbarrier_time mbarrier_times[CRITICAL_PATH_BARRIERS];
     int mbarrier_time_count;
 };

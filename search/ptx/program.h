@@ -88,6 +88,7 @@ struct access {
     bool strong;  /* volatile, relaxed, acquire, release: never races with another strong access */
     bool fenced;  /* release, acq_rel: orders earlier accesses */
     bool is_volatile;        /* strong as well */
+    bool past_l1;            /* strong, or a cache operator says so; for predictions */
     bool non_coherent;       /* ld.global.nc: of memory that the launch does not write */
     enum memory_scope scope; /* of an atomic or strong access */
     bool transposed;         /* ldmatrix.trans */

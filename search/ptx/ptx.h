@@ -159,13 +159,18 @@ struct ptx_counts {
     uint64_t local_bytes;
     uint64_t async_bytes; /* cp.async, global to shared; not included in the counts above */
     /* With a latency model: 32-byte sectors of global memory that all of these moved, whatever
-       share of them was used; and those that a block's share of L1 did not serve. */
-    uint64_t sectors, l2_sectors;
+       share of them was used; and those that L1 is not expected to serve. */
+    uint64_t sectors;
+    double l2_sectors;
+    /* Of these: read again from DRAM, because L2 has lost them since the first time. */
+    double dram_sectors;
     uint64_t barriers;          /* waits of a warp at a block barrier */
     uint64_t special_functions; /* warp instructions ex2, rcp, sin ... */
     uint64_t blocks;            /* blocks that ran; ptx_launch.sample may limit them */
     /* With a latency model: the critical path of a block that has an SM to itself, from its first
-       to its last instruction; the sum over the blocks that ran, and the longest. */
+       to its last instruction; the sum over so many blocks, and the longest. Of a sample, the first
+       cluster is not among them if the others share what it brings into L2. */
+    uint64_t paths;
     double critical_path_cycles, longest_critical_path_cycles;
     /* Of the critical paths: from a block's first load of global memory to the end of its last. */
     double loading_cycles;
@@ -179,7 +184,7 @@ struct ptx_latencies {
     double shared;            /* load latency, of shuffles too */
     double l1, l2, global;    /* load latency where L1, L2 or DRAM has the bytes */
     double remote;            /* load latency of another block's shared memory */
-    double copy;              /* latency of an asynchronous copy's first byte */
+    double copy;              /* of an asynchronous copy's first byte, beyond a load's latency */
     double copy_bytes;        /* bytes per cycle after the first */
     double bulk;              /* of a warp, to issue a bulk copy */
     double matrix_operations; /* per cycle and warp */
@@ -187,6 +192,21 @@ struct ptx_latencies {
     double barrier;           /* from the last arrival to the release of the waiters */
     double cluster_barrier;   /* the same for a cluster barrier */
 };
+
+/* What the caches hold, for a latency model: L1 the sectors of so many blocks, and L2 of all that
+   are resident. Shares from 0 to 1: of the sectors that no block of the launch has touched yet,
+   those that come from DRAM; of those that others far away in the grid have touched, the same; of
+   those that most blocks touch, those that L1 does not have yet. */
+struct ptx_caches {
+    double l1_bytes, l1_blocks, l2_bytes, l2_blocks;
+    double first_misses, shared_misses, l1_misses;
+};
+
+/* The share of its lines that a cache misses, if a loop over them needs so many times its capacity:
+   within 0.05 of the m that solves m = 1 - exp(-m size), which holds for random replacement. */
+static inline double ptx_miss_share(double size) {
+    return size > 1 ? 1 - 1 / (size * size) : 0;
+}
 
 struct ptx_launch {
     const struct ptx_kernel *kernel;
@@ -216,7 +236,7 @@ struct ptx_launch {
     double sample_position; /* of a sampled cluster or row in its part: 0: the first, 0.5: near the
                                middle; below 1 */
     const struct ptx_latencies *pace; /* NULL: neither critical path nor sectors are computed */
-    uint64_t l1_bytes;                /* a block's share of L1; with `pace` */
+    struct ptx_caches caches;         /* with `pace` */
     bool serial_wgmma; /* the machine code waits for each wgmma immediately: affects the critical
                           path, and is a cost for racecheck */
 };

@@ -8,7 +8,7 @@ static const struct ptx_latencies pace = {.issue = 1,
                                           .l1 = 40,
                                           .l2 = 200,
                                           .global = 500,
-                                          .copy = 1000,
+                                          .copy = 100,
                                           .copy_bytes = 64,
                                           .bulk = 50,
                                           .matrix_operations = 1024,
@@ -119,6 +119,21 @@ static const char loads_source[] =
     "}\n"
     "extern \"C\" __global__ void at_once(const int *in, int *out, int) { turns<0>(in, out); }\n"
     "extern \"C\" __global__ void ahead(const int *in, int *out, int) { turns<1>(in, out); }\n"
+    "extern \"C\" __global__ void apart(const int *in, int *out, int lines) {\n"
+    "    int sum = 0;\n"
+    "#pragma unroll 1\n"
+    "    for (int i = 0; i < 2 * lines; i++)\n"
+    "        sum = sum * 3 + in[(blockIdx.x * lines + i % lines) * 32 + threadIdx.x];\n"
+    "    out[blockIdx.x * 32 + threadIdx.x] = sum;\n"
+    "}\n"
+    /* Twice over some lines, then over the next ones. */
+    "extern \"C\" __global__ void windows(const int *in, int *out, int lines) {\n"
+    "    int sum = 0;\n"
+    "#pragma unroll 1\n"
+    "    for (int i = 0; i < 16 * lines; i++)\n"
+    "        sum = sum * 3 + in[(i / (2 * lines) * lines + i % lines) * 32 + threadIdx.x];\n"
+    "    out[threadIdx.x] = sum;\n"
+    "}\n"
     "extern \"C\" __global__ void again(const int *in, int *out, int lines) {\n"
     "    int sum = 0;\n"
     "#pragma unroll 1\n"
@@ -129,9 +144,23 @@ static const char loads_source[] =
     "    out[threadIdx.x] = sum;\n"
     "}\n";
 
-/* Runs one warp of `kernel` over zeros, with a number as its last argument. */
+/* Of a launch whose inputs lie in DRAM. */
+static const struct ptx_caches cold = {.l1_blocks = 1,
+                                       .l2_bytes = 1 << 24,
+                                       .l2_blocks = 1,
+                                       .first_misses = 1,
+                                       .shared_misses = 0,
+                                       .l1_misses = 1};
+
+static struct ptx_caches with_l1(double bytes) {
+    struct ptx_caches caches = cold;
+    caches.l1_bytes = bytes;
+    return caches;
+}
+
+/* Runs a warp of each block of `kernel` over zeros, with a number as its last argument. */
 static struct ptx_counts loads_counts(const char *kernel, int number, unsigned blocks,
-                                      uint64_t l1_bytes) {
+                                      struct ptx_caches caches) {
     struct harness harness;
     int *in;
     harness_open_cuda(&harness, loads_source, "sm_80");
@@ -139,7 +168,7 @@ static struct ptx_counts loads_counts(const char *kernel, int number, unsigned b
     uint64_t to = harness_buffer(&harness, "out", 1 << 20, NULL);
     memset(in, 0, 1 << 20);
     harness.launch.pace = &pace;
-    harness.launch.l1_bytes = l1_bytes;
+    harness.launch.caches = caches;
     harness_argument(&harness, &from, 8);
     harness_argument(&harness, &to, 8);
     harness_argument(&harness, &number, 4);
@@ -152,8 +181,8 @@ static struct ptx_counts loads_counts(const char *kernel, int number, unsigned b
 /* Loads that do not depend on each other are in flight together. */
 static void test_independent_loads_overlap(void **unused) {
     (void)unused;
-    const struct ptx_counts together = loads_counts("together", 1, 1, 0);
-    const struct ptx_counts chased = loads_counts("chased", 1, 1, 0);
+    const struct ptx_counts together = loads_counts("together", 1, 1, cold);
+    const struct ptx_counts chased = loads_counts("chased", 1, 1, cold);
     assert_true(together.critical_path_cycles > pace.global);
     assert_true(together.critical_path_cycles < 1.3 * pace.global);
     /* All but the first find what it has brought, in L2. */
@@ -166,8 +195,8 @@ static void test_independent_loads_overlap(void **unused) {
 /* What a load brings is waited for when it is used: a turn later, or at once. */
 static void test_a_load_ahead_hides_its_latency(void **unused) {
     (void)unused;
-    const double at_once = loads_counts("at_once", 0, 1, 0).critical_path_cycles;
-    const double ahead = loads_counts("ahead", 0, 1, 0).critical_path_cycles;
+    const double at_once = loads_counts("at_once", 0, 1, cold).critical_path_cycles;
+    const double ahead = loads_counts("ahead", 0, 1, cold).critical_path_cycles;
     assert_true(at_once > 19 * pace.global);
     assert_true(ahead < 0.75 * at_once);
 }
@@ -177,26 +206,112 @@ static void test_sectors_of_an_access(void **unused) {
     (void)unused;
     static const int strides[][2] = {{1, 4}, {2, 8}, {4, 16}, {8, 32}, {16, 32}};
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
-        const struct ptx_counts counts = loads_counts("together", strides[i][0], 1, 0);
+        const struct ptx_counts counts = loads_counts("together", strides[i][0], 1, cold);
         assert_int_equal(counts.sectors, 4 * strides[i][1] + 4); /* and the store's */
         assert_int_equal(counts.global_load_bytes, 4 * 128);
         assert_true(counts.l2_sectors <= counts.sectors);
     }
 }
 
-/* The second pass finds in L1 what a block's share of it holds; a later block finds in L2 what an
-   earlier one has loaded. */
-static void test_caches_serve_what_was_loaded(void **unused) {
+enum { LINES = 64, LINES_BYTES = LINES * 128, LINES_SECTORS = 4 * LINES };
+
+/* The second pass finds in L1 what a block's share of it holds, and in L2 the rest. */
+static void test_l1_serves_what_was_loaded(void **unused) {
     (void)unused;
-    enum { LINES = 64, BYTES = LINES * 128 };
-    const struct ptx_counts cached = loads_counts("again", LINES, 1, BYTES);
-    const struct ptx_counts streamed = loads_counts("again", LINES, 1, BYTES - 128);
-    const struct ptx_counts two = loads_counts("again", LINES, 2, BYTES);
-    assert_int_equal(cached.sectors, streamed.sectors);
-    assert_true(cached.l2_sectors < streamed.l2_sectors);
+    struct ptx_caches crowded = with_l1(LINES_BYTES);
+    crowded.l1_blocks = 2;
+    const struct ptx_counts cached = loads_counts("again", LINES, 1, with_l1(LINES_BYTES));
+    const struct ptx_counts streamed = loads_counts("again", LINES, 1, with_l1(LINES_BYTES - 128));
+    const struct ptx_counts halved = loads_counts("again", LINES, 1, crowded);
+    assert_int_equal(cached.sectors, 2 * LINES_SECTORS + 4);
+    assert_true(cached.l2_sectors == LINES_SECTORS + 4);
+    assert_true(streamed.l2_sectors > 1.9 * LINES_SECTORS);
+    assert_true(halved.l2_sectors == streamed.l2_sectors);
     assert_true(cached.critical_path_cycles < streamed.critical_path_cycles);
-    assert_true(two.critical_path_cycles < 1.8 * cached.critical_path_cycles);
-    assert_true(two.longest_critical_path_cycles == cached.critical_path_cycles);
+    assert_true(cached.dram_sectors == 0 && streamed.dram_sectors == 0);
+}
+
+/* As many passes as there are hold what the last one loaded, not what all have: how long a block
+   runs does not fill a cache. */
+static void test_a_cache_holds_what_was_loaded_last(void **unused) {
+    (void)unused;
+    const double room = with_l1(LINES_BYTES).l1_bytes;
+    const struct ptx_counts near = loads_counts("windows", LINES, 1, with_l1(room));
+    assert_int_equal(near.sectors, 8 * 2 * LINES_SECTORS + 4);
+    assert_true(near.l2_sectors == 8 * LINES_SECTORS + 4);
+}
+
+/* What L2 has lost since the first pass comes from DRAM again: the more, the less it holds. */
+static void test_l2_loses_what_does_not_fit(void **unused) {
+    (void)unused;
+    double last = 0;
+    for (int share = 1; share <= 4; share++) {
+        struct ptx_caches caches = cold;
+        caches.l2_bytes = (double)LINES_BYTES / share;
+        const struct ptx_counts counts = loads_counts("again", LINES, 1, caches);
+        assert_true(share == 1 ? counts.dram_sectors == 0 : counts.dram_sectors > last);
+        assert_true(counts.dram_sectors <= LINES_SECTORS);
+        last = counts.dram_sectors;
+    }
+    assert_true(last > 0.8 * LINES_SECTORS);
+}
+
+/* Of blocks that load the same lines, the first brings them into L2, and the first of a
+   multiprocessor into L1; blocks that load lines of their own wait for DRAM, unless an earlier call
+   has left them in L2. */
+static void test_blocks_share_what_they_load(void **unused) {
+    (void)unused;
+    struct ptx_caches warm = cold, l1 = with_l1(LINES_BYTES);
+    warm.first_misses = 0;
+    l1.l1_misses = 0.25;
+    const double one = loads_counts("again", LINES, 1, cold).critical_path_cycles;
+    const struct ptx_counts shared = loads_counts("again", LINES, 4, cold);
+    const struct ptx_counts in_l1 = loads_counts("again", LINES, 4, l1);
+    const struct ptx_counts apart = loads_counts("apart", LINES, 4, cold);
+    const struct ptx_counts held = loads_counts("apart", LINES, 4, warm);
+    assert_true(shared.longest_critical_path_cycles == one);
+    assert_true(shared.critical_path_cycles < 0.8 * 4 * one);
+    assert_true(in_l1.critical_path_cycles < 0.8 * shared.critical_path_cycles);
+    assert_true(in_l1.l2_sectors < 0.5 * shared.l2_sectors);
+    assert_true(apart.critical_path_cycles > 0.99 * 4 * one);
+    assert_true(held.critical_path_cycles < shared.critical_path_cycles);
+}
+
+/* What all blocks read, each once, is more than L2 holds: later blocks bring it there again. */
+static void test_l2_loses_what_blocks_share(void **unused) {
+    (void)unused;
+    struct ptx_caches small = cold;
+    small.l2_bytes = 20 * 128 / 4.;
+    const struct ptx_counts kept = loads_counts("at_once", 0, 4, cold);
+    const struct ptx_counts lost = loads_counts("at_once", 0, 4, small);
+    assert_true(lost.critical_path_cycles > 1.3 * kept.critical_path_cycles);
+    assert_true(lost.dram_sectors > 100 && kept.dram_sectors == 0);
+}
+
+/* To the first of a few blocks of a grid all is new that they share: its path is not theirs. If
+   they share nothing it counts. */
+static void test_a_sample_forgets_its_first_block(void **unused) {
+    (void)unused;
+    struct harness harness;
+    int lines = LINES, *in;
+    harness_open_cuda(&harness, loads_source, "sm_80");
+    uint64_t from = harness_buffer(&harness, "in", 1 << 20, &in);
+    uint64_t to = harness_buffer(&harness, "out", 1 << 20, NULL);
+    memset(in, 0, 1 << 20);
+    harness.launch.pace = &pace;
+    harness.launch.caches = cold;
+    harness.launch.sample = 4;
+    harness_argument(&harness, &from, 8);
+    harness_argument(&harness, &to, 8);
+    harness_argument(&harness, &lines, 4);
+    harness_run(&harness, "again", 64, 32);
+    assert_int_equal(harness.counts.blocks, 4);
+    assert_int_equal(harness.counts.paths, 3);
+    assert_true(harness.counts.critical_path_cycles ==
+                3 * harness.counts.longest_critical_path_cycles);
+    harness_run(&harness, "apart", 64, 32);
+    assert_int_equal(harness.counts.paths, 4);
+    harness_close(&harness);
 }
 
 static double critical_path_of(struct harness *harness, const char *kernel, unsigned blocks,
@@ -213,6 +328,7 @@ static double stream(int steps, int ahead) {
     uint64_t to = harness_buffer(&harness, "out", 128, NULL);
     memset(in, 0, 128);
     harness.launch.pace = &pace;
+    harness.launch.caches = cold;
     harness_argument(&harness, &from, 8);
     harness_argument(&harness, &to, 8);
     harness_argument(&harness, &steps, 4);
@@ -280,9 +396,11 @@ static void test_remote_loads_are_slower(void **unused) {
    of it. */
 static void test_copies_ahead_hide_latency(void **unused) {
     (void)unused;
-    double apart = stream(60, 0), ahead = stream(60, 2);
-    assert_true(apart > 60 * pace.copy && apart < 66 * pace.copy);
-    assert_true(ahead > 19 * pace.copy && ahead < 24 * pace.copy);
+    const double latency = pace.l2 + pace.copy, apart = stream(60, 0), ahead = stream(60, 2);
+    const double work = 60 * 100; /* more than what else a step does */
+    assert_true(apart > 60 * latency && apart < 60 * latency + work);
+    assert_true(ahead > 19 * latency && ahead < 20 * latency + work);
+    assert_true(ahead < 0.6 * apart);
 }
 
 static double relay(int rounds, int turns) {
@@ -378,7 +496,12 @@ int main(void) {
         cmocka_unit_test(test_independent_loads_overlap),
         cmocka_unit_test(test_a_load_ahead_hides_its_latency),
         cmocka_unit_test(test_sectors_of_an_access),
-        cmocka_unit_test(test_caches_serve_what_was_loaded),
+        cmocka_unit_test(test_l1_serves_what_was_loaded),
+        cmocka_unit_test(test_a_cache_holds_what_was_loaded_last),
+        cmocka_unit_test(test_l2_loses_what_does_not_fit),
+        cmocka_unit_test(test_blocks_share_what_they_load),
+        cmocka_unit_test(test_l2_loses_what_blocks_share),
+        cmocka_unit_test(test_a_sample_forgets_its_first_block),
         cmocka_unit_test(test_sparse_products_take_half),
         cmocka_unit_test(test_clusters_start_at_zero),
         cmocka_unit_test(test_cluster_barrier_passes_time_on),

@@ -64,7 +64,60 @@ static void accesses_match_a_list(void **unused) {
     sectors_release(&set);
 }
 
+/* Consecutive bytes are as many accesses of one byte. */
+static void ranges_match_accesses(void **unused) {
+    (void)unused;
+    struct sector_set ranges = {0}, bytes = {0};
+    struct random random;
+    random_seed(&random, 5, 0);
+    for (int draw = 0; draw < 300; draw++) {
+        const uint64_t first = random_below(&random, 1 << 14), count = random_below(&random, 700);
+        struct sector_access range, wanted = {0};
+        sectors_range(&ranges, first, count, &range);
+        for (uint64_t sector = first / SECTOR_BYTES;
+             count > 0 && sector <= (first + count - 1) / SECTOR_BYTES; sector++) {
+            struct sector_access one;
+            const uint64_t address[LANES] = {sector * SECTOR_BYTES};
+            sectors_access(&bytes, address, 1, 1, &one);
+            wanted.sectors += one.sectors;
+            wanted.known += one.known;
+        }
+        assert_int_equal(range.sectors, wanted.sectors);
+        assert_int_equal(range.known, wanted.known);
+        assert_int_equal(ranges.sectors, bytes.sectors);
+    }
+    sectors_release(&ranges);
+    sectors_release(&bytes);
+}
+
+/* The age of an access is that of the line that it touched longest ago. What was touched at a later
+   time by another clock has none, and what is new has none. */
+static void lines_have_ages(void **unused) {
+    (void)unused;
+    struct sector_set set = {0};
+    struct sector_access access;
+    sectors_range(&set, 0, 8 * LINE_BYTES, &access);
+    assert_int_equal(access.age, 0);
+    set.clock = 10;
+    sectors_range(&set, 0, LINE_BYTES, &access);
+    assert_int_equal(access.age, 10);
+    set.clock = 15;
+    sectors_range(&set, 0, LINE_BYTES, &access);
+    assert_int_equal(access.age, 5);
+    sectors_range(&set, 0, 2 * LINE_BYTES, &access);
+    assert_int_equal(access.age, 15);
+    sectors_range(&set, 100 * LINE_BYTES, LINE_BYTES, &access);
+    assert_int_equal(access.age, 0);
+    set.clock = 3;
+    sectors_range(&set, 0, LINE_BYTES, &access);
+    assert_int_equal(access.age, 0);
+    assert_int_equal(access.known, 4);
+    sectors_release(&set);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(accesses_match_a_list)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(accesses_match_a_list),
+                                       cmocka_unit_test(ranges_match_accesses),
+                                       cmocka_unit_test(lines_have_ages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
