@@ -84,12 +84,21 @@ static bool propose_design_point(struct bayes *bayes, const struct evolution *ev
     return design_next(bayes->design, &proposal->genome);
 }
 
-/* Whether this ask is a point of the initial design, when there are sources: one follows their best
-   genomes, for contrast, because results that are all alike do not tell whether the sources are
-   right. Once the results contradict them, there are as many points as in a search without. */
+static int first_question_count(const struct bayes *bayes) {
+    const int sources = source_set_count(bayes->model->sources);
+    return sources < SOURCE_FIRST_MAX ? sources : SOURCE_FIRST_MAX;
+}
+
+/* Whether this ask is a point of the initial design, when there are sources. One follows their best
+   genomes if nothing else was asked, for contrast: results that are all alike do not tell whether
+   the sources are right. Once the results contradict them, there are as many points as in a search
+   without. */
 static bool is_design_turn(const struct bayes *bayes, const struct evolution *evolution) {
-    const uint64_t points = bayes->model->trust < 0.5 ? FIRST_MILESTONE : 1;
-    return bayes->model->sources != NULL && evolution->counters[OPERATOR_START].tries < points;
+    if (bayes->model->sources == NULL)
+        return false;
+    return evolution->history.count == (size_t)first_question_count(bayes) ||
+           (bayes->model->trust < 0.5 &&
+            evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE);
 }
 
 /* Proposes the next of the best genomes of the sources: the first questions of a search that has
@@ -97,9 +106,7 @@ static bool is_design_turn(const struct bayes *bayes, const struct evolution *ev
 static bool propose_from_sources(const struct bayes *bayes, const struct evolution *evolution,
                                  struct proposal *proposal) {
     struct genome best[SOURCE_FIRST_MAX];
-    const int most = source_set_count(bayes->model->sources);
-    const int count = source_set_best(bayes->model->sources, best,
-                                      most < SOURCE_FIRST_MAX ? most : SOURCE_FIRST_MAX);
+    const int count = source_set_best(bayes->model->sources, best, first_question_count(bayes));
     *proposal = strategy_proposal(OPERATOR_SEED, NULL, NULL);
     for (int i = 0; i < count; i++) {
         proposal->genome = best[i];
