@@ -1,6 +1,7 @@
 /* bayes: the strategy `auto`, Bayesian optimisation with a Gaussian process (bayes_model.h). The
    candidate with the largest acquisition value (expected improvement, or a lower confidence bound
-   on exploration turns), times the likelihood that it does not fail, is proposed. */
+   on exploration turns), times the likelihood that it does not fail, is proposed. With sources
+   (source.h) it begins with their best genomes. */
 #include "base/memory.h"
 #include "strategy/bayes_model.h"
 #include "strategy/design.h"
