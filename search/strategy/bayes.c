@@ -1,8 +1,8 @@
 /* bayes: the strategy `auto`, Bayesian optimisation with a Gaussian process (bayes_model.h). The
    candidate with the largest acquisition value (expected improvement, or a lower confidence bound
-   on exploration turns), times the likelihood that it does not fail, is proposed. */
+   on exploration turns), times the likelihood that it does not fail, is proposed. With sources
+   (source.h) it begins with their best genomes. */
 #include "base/memory.h"
-#include "strategy/acquisition.h"
 #include "strategy/bayes_model.h"
 #include "strategy/design.h"
 #include "strategy/strategy.h"
@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    SOURCE_FIRST = 2,     /* first asks of a search: the best genomes of each source, */
-    SOURCE_FIRST_MAX = 6, /* of all sources */
+    SOURCE_FIRST_MAX = 6, /* first asks of a search: the best genome of each source, at most */
     STAGNATION = 64,      /* trials without a new champion, after which exploration turns start */
     EXPLORE_EVERY = 4,    /* every n-th ask is an exploration turn */
 };
@@ -52,17 +51,14 @@ static bool is_exploration_turn(const struct evolution *evolution) {
 
 /* Returns the candidate of the largest gain, which it sets; -1: none is new. */
 static int choose_candidate(struct bayes_model *model, const struct evolution *evolution,
-                            double best, bool explore, double *best_gain) {
-    const float *variances = surrogate_variances(model->surrogate);
+                            bool explore, double *best_gain) {
     int chosen = -1, count = surrogate_candidate_count(model->surrogate);
     *best_gain = -1;
     for (int i = 0; i < count; i++) {
         if (model->already_seen[i])
             continue;
-        double mean = bayes_model_mean(model, i);
-        double gain = explore ? acquisition_confidence_bound(mean, variances[i])
-                              : acquisition_expected_improvement(best, mean, variances[i]);
-        gain *= feasibility_share(&model->feasibility, i);
+        const double gain =
+            bayes_model_gain(model, i, explore) * feasibility_share(&model->feasibility, i);
         if (gain <= *best_gain)
             continue;
         model->already_seen[i] =
@@ -89,11 +85,21 @@ static bool propose_design_point(struct bayes *bayes, const struct evolution *ev
     return design_next(bayes->design, &proposal->genome);
 }
 
-/* Whether this ask is a point of the initial design: with sources only once the results have
-   contradicted them, until there are as many points as in a search without sources. */
+static int first_question_count(const struct bayes *bayes) {
+    const int sources = source_set_count(bayes->model->sources);
+    return sources < SOURCE_FIRST_MAX ? sources : SOURCE_FIRST_MAX;
+}
+
+/* Whether this ask is a point of the initial design, when there are sources. One follows their best
+   genomes if nothing else was asked, for contrast: results that are all alike do not tell whether
+   the sources are right. Once the results contradict them, there are as many points as in a search
+   without. */
 static bool is_design_turn(const struct bayes *bayes, const struct evolution *evolution) {
-    return bayes->model->sources != NULL && !bayes->model->trusts_sources &&
-           evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE;
+    if (bayes->model->sources == NULL)
+        return false;
+    return evolution->history.count == (size_t)first_question_count(bayes) ||
+           (bayes->model->trust < 0.5 &&
+            evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE);
 }
 
 /* Proposes the next of the best genomes of the sources: the first questions of a search that has
@@ -101,9 +107,7 @@ static bool is_design_turn(const struct bayes *bayes, const struct evolution *ev
 static bool propose_from_sources(const struct bayes *bayes, const struct evolution *evolution,
                                  struct proposal *proposal) {
     struct genome best[SOURCE_FIRST_MAX];
-    int most = SOURCE_FIRST * source_set_count(bayes->model->sources);
-    int count = source_set_best(bayes->model->sources, best,
-                                most < SOURCE_FIRST_MAX ? most : SOURCE_FIRST_MAX);
+    const int count = source_set_best(bayes->model->sources, best, first_question_count(bayes));
     *proposal = strategy_proposal(OPERATOR_SEED, NULL, NULL);
     for (int i = 0; i < count; i++) {
         proposal->genome = best[i];
@@ -121,7 +125,7 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
     evolution->expected_gain = INFINITY;
     if (bayes->rescored_count != evolution->rescored_count) {
         bayes->rescored_count = evolution->rescored_count;
-        bayes_model_restart(model);
+        bayes_model_restart(model, evolution);
     }
     if (model->sources != NULL && propose_from_sources(bayes, evolution, proposal))
         return true;
@@ -132,13 +136,13 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
         return propose_design_point(bayes, evolution, proposal);
     design_free(bayes->design);
     bayes->design = NULL;
-    const double best = bayes_model_update(model, evolution);
+    bayes_model_update(model, evolution);
     double gain, ignored;
-    int chosen = choose_candidate(model, evolution, best, false, &gain);
+    int chosen = choose_candidate(model, evolution, false, &gain);
     if (chosen < 0)
         return false;
     if (is_exploration_turn(evolution))
-        chosen = choose_candidate(model, evolution, best, true, &ignored);
+        chosen = choose_candidate(model, evolution, true, &ignored);
     *proposal = strategy_proposal(OPERATOR_MODEL, NULL, NULL);
     proposal->genome = *surrogate_candidate(model->surrogate, chosen);
     evolution->expected_gain = model->deviation > 0 ? gain * model->deviation : INFINITY;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "strategy/acquisition.h"
 #include "strategy/output_transform.h"
 #include "strategy/source_trust.h"
 #include "strategy/training_set.h"
@@ -20,6 +21,8 @@ enum {
     STEP_MAX = 32,       /* trials between milestones, at most */
 };
 
+static const double negligible_share = 0.01; /* of a prediction that is not computed */
+
 static size_t first_milestone(const struct bayes_model *model) {
     return model->sources != NULL ? FIRST_MILESTONE_SOURCES : FIRST_MILESTONE;
 }
@@ -30,17 +33,22 @@ static void reset_mean(struct bayes_model *model) {
                       source_set_count(model->sources));
 }
 
+/* Trust in the sources decides over the mean (condition) and over the priors of the length scales.
+ */
+static void judge_sources(struct bayes_model *model, const struct evolution *evolution,
+                          const struct training_row *training_set, int count) {
+    if (model->sources == NULL)
+        return;
+    model->trust = source_trust(model->sources, model->surrogate, evolution, training_set, count);
+    source_set_teach_scales(model->sources, model->surrogate, model->trust);
+}
+
 struct bayes_model *bayes_model_new(const struct evolution *evolution) {
     struct bayes_model *model = xcalloc(1, sizeof *model);
     model->surrogate = surrogate_new(evolution->space);
     model->pool = candidate_pool_new(evolution->space);
     model->sources = evolution->sources;
-    if (model->sources != NULL) {
-        model->trusts_sources = true;
-        source_set_teach_scales(model->sources, model->surrogate);
-        reset_mean(model);
-    }
-    model->next_milestone = first_milestone(model);
+    bayes_model_restart(model, evolution);
     return model;
 }
 
@@ -80,7 +88,7 @@ static void fit_hyperparameters(struct bayes_model *model, const struct evolutio
         values[i] = output_transform_apply(&transform, chosen[i].score_us);
         noises[i] = training_set_noise(evolution, &transform, &chosen[i]);
     }
-    if (model->trusts_sources) {
+    if (model->trust > 0.5) {
         surrogate_clear(model->surrogate);
         for (int i = 0; i < count; i++) {
             surrogate_add_row(model->surrogate, &genomes[i], noises[i]);
@@ -176,25 +184,13 @@ static void build_model_from_sources(struct bayes_model *model, const struct evo
     build_model(model, evolution, NULL, 0, &random);
 }
 
-/* Where the results agree with no source, all is as without sources: the mean, and the priors of
-   the length scales. */
-static void judge_sources(struct bayes_model *model, bool trusted) {
-    if (trusted == model->trusts_sources)
-        return;
-    model->trusts_sources = trusted;
-    if (trusted)
-        source_set_teach_scales(model->sources, model->surrogate);
-    else
-        surrogate_forget_scales(model->surrogate);
-    model->mean = (struct source_mean){.count = model->mean.count};
-}
-
-void bayes_model_restart(struct bayes_model *model) {
+void bayes_model_restart(struct bayes_model *model, const struct evolution *evolution) {
+    judge_sources(model, evolution, NULL, 0);
+    if (model->sources != NULL)
+        reset_mean(model);
     surrogate_reset(model->surrogate);
     model->milestone = 0;
     model->has_model = false;
-    if (model->sources != NULL)
-        judge_sources(model, true);
     model->next_milestone = first_milestone(model);
 }
 
@@ -210,9 +206,7 @@ void bayes_model_process_milestones(struct bayes_model *model, const struct evol
         model->next_milestone = milestone_now + step_after(milestone_now);
         if (count < 2)
             continue;
-        if (model->sources != NULL)
-            judge_sources(model, source_trust(model->sources, model->surrogate, evolution,
-                                              training_set, count, model->trusts_sources));
+        judge_sources(model, evolution, training_set, count);
         count = training_set_sample(training_set, count, TRAINING_BEST, TRAINING_MAX, &random);
         fit_hyperparameters(model, evolution, training_set, count, &random);
         model->milestone = milestone_now;
@@ -283,49 +277,87 @@ static void transform_values(struct bayes_model *model, const struct training_ro
     model->deviation = transform.deviation;
     for (int i = 0; i < count; i++)
         values[known[i].entry] = output_transform_apply(&transform, known[i].score_us);
-    if (model->trusts_sources)
-        subtract_mean(model, model->row_values, values);
 }
 
 /* The incumbent of expected improvement: the least denoised value. With the raw values a lucky
    sample would become a target that cannot be beaten. */
 static double least_denoised(const struct bayes_model *model, const struct training_row *known,
-                             int count, const double *values) {
+                             int count, const double *values, bool with_mean) {
     double best = INFINITY;
     for (int i = 0; i < count; i++) {
-        int row = (int)known[i].entry;
-        best = fmin(best, surrogate_denoise(model->surrogate, row, values[row]) +
-                              source_mean_at(&model->mean, model->row_values[row]));
+        const int row = (int)known[i].entry;
+        best =
+            fmin(best, surrogate_denoise(model->surrogate, row, values[row]) +
+                           (with_mean ? source_mean_at(&model->mean, model->row_values[row]) : 0));
     }
     return best;
 }
 
-static double condition(struct bayes_model *model, const struct evolution *evolution) {
+/* Copies what the surrogate predicts now, the mean of the sources added. */
+static void keep_prediction(struct bayes_model *model, int which, double share, double best) {
+    struct bayes_prediction *prediction = &model->predictions[which];
+    const int count = surrogate_candidate_count(model->surrogate);
+    prediction->share = share;
+    prediction->best = best;
+    memcpy(prediction->means, surrogate_means(model->surrogate), (size_t)count * sizeof(float));
+    memcpy(prediction->variances, surrogate_variances(model->surrogate),
+           (size_t)count * sizeof(float));
+    for (int i = 0; i < count && which == WITH_SOURCES; i++)
+        prediction->means[i] += (float)source_mean_at(&model->mean, model->candidate_values[i]);
+}
+
+/* Predicts by the process alone and with the sources, as far as each may be right. */
+static void predict(struct bayes_model *model, const struct training_row *known, int count,
+                    double *values) {
+    if (model->trust < 1 - negligible_share) {
+        surrogate_condition(model->surrogate, values);
+        keep_prediction(model, ALONE, 1 - model->trust,
+                        least_denoised(model, known, count, values, false));
+    }
+    if (model->trust > negligible_share) {
+        subtract_mean(model, model->row_values, values);
+        surrogate_condition(model->surrogate, values);
+        keep_prediction(model, WITH_SOURCES, model->trust,
+                        least_denoised(model, known, count, values, true));
+    }
+}
+
+static void condition(struct bayes_model *model, const struct evolution *evolution) {
     struct training_row *known = xcalloc(ROWS_MAX, sizeof *known);
     double *values = xcalloc(ROWS_MAX, sizeof *values);
     int count = known_rows(model, evolution, known, values);
     if (count < 2 && model->sources == NULL)
         BUG("a model of %d values", count);
-    double prior_best = 0;
-    if (count < 2)
-        prior_best = use_sources_only(model);
-    else
+    model->predictions[ALONE].share = model->predictions[WITH_SOURCES].share = 0;
+    if (count < 2) {
+        const double best = use_sources_only(model);
+        surrogate_condition(model->surrogate, values);
+        keep_prediction(model, WITH_SOURCES, 1, best);
+    } else {
         transform_values(model, known, count, values);
-    surrogate_condition(model->surrogate, values);
-    double best = count < 2 ? prior_best : least_denoised(model, known, count, values);
+        predict(model, known, count, values);
+    }
     free(known);
     free(values);
-    return best;
 }
 
-double bayes_model_update(struct bayes_model *model, const struct evolution *evolution) {
+void bayes_model_update(struct bayes_model *model, const struct evolution *evolution) {
     if (!model->has_model)
         build_model_from_sources(model, evolution);
     extend_model(model, evolution);
-    return condition(model, evolution);
+    condition(model, evolution);
 }
 
-double bayes_model_mean(const struct bayes_model *model, int candidate) {
-    return surrogate_means(model->surrogate)[candidate] +
-           source_mean_at(&model->mean, model->candidate_values[candidate]);
+double bayes_model_gain(const struct bayes_model *model, int candidate, bool explore) {
+    double gain = 0;
+    for (int i = 0; i < PREDICTIONS; i++) {
+        const struct bayes_prediction *prediction = &model->predictions[i];
+        const double mean = prediction->means[candidate],
+                     variance = prediction->variances[candidate];
+        if (prediction->share > 0)
+            gain += prediction->share *
+                    (explore ? acquisition_confidence_bound(mean, variance)
+                             : acquisition_expected_improvement(prediction->best, mean, variance));
+    }
+    return gain;
 }

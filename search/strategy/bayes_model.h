@@ -9,10 +9,9 @@
  *
  *     struct bayes_model *model = bayes_model_new(evolution);
  *     bayes_model_process_milestones(model, evolution);
- *     double best = bayes_model_update(model, evolution);     // results or sources are there
+ *     bayes_model_update(model, evolution); // results or sources are there
  *     for (int i = 0; i < surrogate_candidate_count(model->surrogate); i++)
- *         gain = acquisition_expected_improvement(best, bayes_model_mean(model, i),
- *                                                 surrogate_variances(model->surrogate)[i]);
+ *         gain = bayes_model_gain(model, i, false);
  *     bayes_model_free(model);
  */
 #ifndef EVOTILE_STRATEGY_BAYES_MODEL_H
@@ -26,12 +25,22 @@
 
 enum { FIRST_MILESTONE = 4 /* results before the first model, without sources */ };
 
+/* By the process alone, and with the sources' mean. */
+enum { ALONE, WITH_SOURCES, PREDICTIONS };
+
+struct bayes_prediction {
+    double share; /* the probability that it is the right one; 0: not computed */
+    double best;  /* the incumbent of the expected improvement, in the units of the means */
+    float means[CANDIDATES_MAX], variances[CANDIDATES_MAX];
+};
+
 struct bayes_model {
     struct surrogate *surrogate;
     struct candidate_pool *pool;
     struct source_set *sources; /* borrowed from the evolution; NULL without sources */
     struct source_mean mean;    /* of the sources; zeros without */
-    bool trusts_sources;        /* as of the milestone (source_trust.h) */
+    double trust;               /* in the sources, as of the milestone (source_trust.h) */
+    struct bayes_prediction predictions[PREDICTIONS];
 
     size_t milestone, next_milestone; /* results of the last one, 0 before any; of the next one */
     bool has_model;                   /* the model is valid for the current milestone */
@@ -51,17 +60,20 @@ struct bayes_model *bayes_model_new(const struct evolution *evolution);
 void bayes_model_free(struct bayes_model *model);
 
 /* Begins again, because scores were replaced. */
-void bayes_model_restart(struct bayes_model *model);
+void bayes_model_restart(struct bayes_model *model, const struct evolution *evolution);
 
 /* Processes every milestone up to now, because each fit starts from the hyperparameters of the
    previous one. The model is built only for the last milestone. */
 void bayes_model_process_milestones(struct bayes_model *model, const struct evolution *evolution);
 
 /* Adds all that was asked and received since, and predicts the candidates. Needs two results, or
-   sources. Returns the incumbent of the expected improvement, in the units of the means. */
-double bayes_model_update(struct bayes_model *model, const struct evolution *evolution);
+   sources. */
+void bayes_model_update(struct bayes_model *model, const struct evolution *evolution);
 
-/* The predicted mean of a candidate. */
-double bayes_model_mean(const struct bayes_model *model, int candidate);
+/* What is expected of a candidate: the expected improvement or, to explore, the lower confidence
+   bound (acquisition.h), each the mean over both predictions by their probabilities. So as long as
+   the sources are in doubt, trials are made that only one of the two would make, and these decide.
+ */
+double bayes_model_gain(const struct bayes_model *model, int candidate, bool explore);
 
 #endif

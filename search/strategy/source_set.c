@@ -123,9 +123,10 @@ int source_set_best(const struct source_set *set, struct genome *genomes, int mo
     return count;
 }
 
-void source_set_teach_scales(const struct source_set *set, struct surrogate *surrogate) {
+void source_set_teach_scales(const struct source_set *set, struct surrogate *surrogate,
+                             double share) {
     const struct surrogate *others[SOURCES_MAX];
     for (int s = 0; s < set->count; s++)
         others[s] = source_model_surrogate(set->members[s].model);
-    surrogate_learn_scales(surrogate, others, set->count);
+    surrogate_learn_scales(surrogate, others, set->count, share);
 }

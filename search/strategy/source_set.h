@@ -34,7 +34,9 @@ void source_set_values(struct source_set *set, const struct genome *genome,
    A gene that a source lacks has its default there. Returns their number. */
 int source_set_best(const struct source_set *set, struct genome *genomes, int most);
 
-/* Gives a surrogate the length scales of the sources' models as its prior. */
-void source_set_teach_scales(const struct source_set *set, struct surrogate *surrogate);
+/* Moves the priors of a surrogate's length scales towards those of the sources' models
+   (surrogate_learn_scales). */
+void source_set_teach_scales(const struct source_set *set, struct surrogate *surrogate,
+                             double share);
 
 #endif

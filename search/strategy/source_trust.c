@@ -4,14 +4,15 @@
 #include "strategy/source_mean.h"
 #include "strategy/source_set.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { RESULTS_MIN = 4 };
+enum { RESULTS_MIN = 2 };
 
-/* Logarithms of odds. The first results lie where the sources say that genomes are fast, so that
-   they tell little: what is lost there is worth one in four. After that the results are spread, and
-   a source comes back only by clear evidence. */
-static const double stay = -0.25, come_back = 1;
+/* The logarithm of the odds before any result, and how often the evidence counts. It compares no
+   weight with a weight that may be small, so that results which show no relation lower it slowly:
+   to -2 and no further within a hundred results of most recorded spaces. */
+static const double prior_odds = 2, evidence_weight = 3;
 
 /* Takes at most FIT_MAX of the sorted rows, equally spaced. Returns their number. */
 static int choose_rows(const struct training_row *rows, int count,
@@ -22,13 +23,16 @@ static int choose_rows(const struct training_row *rows, int count,
     return most;
 }
 
-bool source_trust(struct source_set *sources, struct surrogate *surrogate,
-                  const struct evolution *evolution, const struct training_row *rows, int count,
-                  bool trusted) {
+static double probability(double log_odds) {
+    return 1 / (1 + exp(-log_odds));
+}
+
+double source_trust(struct source_set *sources, struct surrogate *surrogate,
+                    const struct evolution *evolution, const struct training_row *rows, int count) {
     struct training_row chosen[FIT_MAX];
     double values[FIT_MAX];
     if (count < RESULTS_MIN)
-        return true;
+        return probability(prior_odds);
     count = choose_rows(rows, count, chosen);
     double(*source_values)[SOURCES_MAX] = xcalloc((size_t)count, sizeof *source_values);
     const struct output_transform transform = training_set_transform(chosen, count);
@@ -43,5 +47,5 @@ bool source_trust(struct source_set *sources, struct surrogate *surrogate,
         source_mean_evidence(surrogate, source_set_count(sources), source_values, values);
     surrogate_clear(surrogate);
     free(source_values);
-    return evidence >= (trusted ? stay : come_back);
+    return probability(prior_odds + evidence_weight * evidence);
 }

@@ -14,7 +14,6 @@
 enum { BLOCK = 512 }; /* candidates per block, so that the working set stays in cache */
 
 static const double jitter = 1e-6;
-static const double learned_deviation = 0.7; /* of log length scales that others have learned */
 
 /* With L the Cholesky factor of the rows' covariance matrix and k the covariances of a candidate
    with the rows, the *projection* of the candidate is L^-1 k. Its dot product with L^-1 values
@@ -98,19 +97,14 @@ void surrogate_reset(struct surrogate *surrogate) {
 }
 
 void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate *const *others,
-                            int count) {
-    for (int f = 0; f < surrogate->features.count && count > 0; f++) {
-        surrogate->prior.centres[f] = 0;
-        for (int i = 0; i < count; i++)
-            surrogate->prior.centres[f] += others[i]->parameters[f] / count;
-    }
-    surrogate->prior.deviation = count > 0 ? learned_deviation : surrogate->prior.deviation;
-    surrogate_reset(surrogate);
-}
-
-void surrogate_forget_scales(struct surrogate *surrogate) {
+                            int count, double share) {
+    double *centres = surrogate->prior.centres;
     likelihood_prior_init(&surrogate->prior, &surrogate->features);
-    surrogate_reset(surrogate);
+    for (int f = 0; f < surrogate->features.count; f++) {
+        const double centre = centres[f];
+        for (int i = 0; i < count; i++)
+            centres[f] += share * (others[i]->parameters[f] - centre) / count;
+    }
 }
 
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,

@@ -48,13 +48,11 @@ void surrogate_reset(struct surrogate *surrogate);
 void surrogate_fit(struct surrogate *surrogate, const struct genome *genomes, const double *values,
                    const double *noises, int count);
 
-/* Centres the priors of the length scales at the means of those that other surrogates of the same
-   genes were fitted to, instead of at the length of a domain, and resets the surrogate. */
+/* Moves the centres of the priors of the length scales from those of a new surrogate towards the
+   means of those that other surrogates of the same genes were fitted to: `share` of the way, from 0
+   to 1. The next reset or fit uses them. */
 void surrogate_learn_scales(struct surrogate *surrogate, const struct surrogate *const *others,
-                            int count);
-
-/* The priors of a new surrogate again; also resets it. */
-void surrogate_forget_scales(struct surrogate *surrogate);
+                            int count, double share);
 
 /* Removes rows and candidates. */
 void surrogate_clear(struct surrogate *surrogate);

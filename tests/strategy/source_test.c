@@ -258,13 +258,21 @@ static void related_sources_save_trials_and_others_cost_few(void **state) {
 
 /* ---- trust ---- */
 
-enum { RESULTS = 40 };
+enum { RESULTS = 40, JUDGED_FROM = 12 };
 
-/* Whether a source is trusted after each number of results of random genomes. */
-static void judge(const struct space *space, const struct source *source, bool trusted,
-                  bool judged[RESULTS + 1]) {
-    struct source_set *set = source_set_new(space, source, 1);
-    struct surrogate *surrogate = surrogate_new(space);
+static double trust_after(struct source_set *sources, const struct evolution *evolution) {
+    struct surrogate *surrogate = surrogate_new(evolution->space);
+    struct training_row rows[RESULTS];
+    const int count = training_set_collect(evolution, evolution->observed_count, rows);
+    const double trust = source_trust(sources, surrogate, evolution, rows, count);
+    surrogate_free(surrogate);
+    assert_true(trust >= 0 && trust <= 1);
+    return trust;
+}
+
+/* The trust in a source after each number of results of random genomes. */
+static void judge(const struct space *space, struct source_set *sources,
+                  double trust[RESULTS + 1]) {
     struct evolution *evolution = search_with(space, NULL, 0, 1);
     struct source trials = draw_source(space, RESULTS, 99, measured_us);
     struct random random;
@@ -275,48 +283,51 @@ static void judge(const struct space *space, const struct source *source, bool t
         trials.rows[i] = trials.rows[other];
         trials.rows[other] = row;
     }
+    trust[0] = trust_after(sources, evolution);
     for (int n = 1; n <= RESULTS; n++) {
-        struct training_row rows[RESULTS];
         evolution_tell(evolution, n, &trials.rows[n - 1].genome, VERDICT_OK, trials.rows[n - 1].us);
-        const int count = training_set_collect(evolution, (size_t)n, rows);
-        judged[n] = source_trust(set, surrogate, evolution, rows, count, trusted);
+        trust[n] = trust_after(sources, evolution);
     }
     source_release(&trials);
     evolution_free(evolution);
-    surrogate_free(surrogate);
-    source_set_free(set);
 }
 
-/* A source is believed at first, and later as far as the results agree. One that was let go needs
-   more to come back than it needed to stay. */
+/* The trust after the results of a search's own questions, which lie where its source is fast. */
+static double trust_of_search(const struct space *space, const struct source *source,
+                              struct source_set *sources) {
+    struct evolution *evolution = search_with(space, source, 1, 7);
+    struct genome asked;
+    for (int n = 0; n < RESULTS; n++)
+        ask_and_tell(evolution, n, &asked);
+    const double trust = trust_after(sources, evolution);
+    evolution_free(evolution);
+    return trust;
+}
+
+/* Every source is believed alike before the results, and later as far as they agree with it. */
 static void trust_follows_the_results(void **state) {
     (void)state;
+    enum { SOURCES = 4 };
     struct space *space = tiles();
-    struct source related = draw_source(space, DRAWS, 3, predicted_us),
-                  few = draw_source(space, 16, 1, predicted_us),
-                  unrelated = draw_source(space, DRAWS, 3, unrelated_us),
-                  negated = draw_source(space, DRAWS, 3, against_us);
-    bool stays[RESULTS + 1], returns[RESULTS + 1];
-    int differ = 0;
-    judge(space, &related, true, stays);
-    judge(space, &related, false, returns);
-    for (int n = 1; n <= RESULTS; n++)
-        assert_true(stays[n] && (returns[n] || (n >= 4 && n < 12)));
-    judge(space, &few, true, stays);
-    judge(space, &few, false, returns);
-    for (int n = 1; n <= RESULTS; n++) {
-        assert_true(stays[n] || !returns[n]);
-        differ += stays[n] != returns[n];
+    struct source sources[SOURCES] = {
+        draw_source(space, DRAWS, 3, measured_us), draw_source(space, DRAWS, 3, predicted_us),
+        draw_source(space, DRAWS, 3, unrelated_us), draw_source(space, DRAWS, 3, against_us)};
+    double trust[SOURCES][RESULTS + 1];
+    for (int s = 0; s < SOURCES; s++) {
+        const bool agrees = s < 2;
+        struct source_set *set = source_set_new(space, &sources[s], 1);
+        judge(space, set, trust[s]);
+        assert_true(trust[s][0] == trust[0][0] && trust[s][1] == trust[0][0]);
+        for (int n = JUDGED_FROM; n <= RESULTS; n++)
+            assert_true(!agrees || trust[s][n] > 0.9);
+        assert_true(agrees || trust[s][RESULTS] < 0.5);
+        const double last = trust_of_search(space, &sources[s], set);
+        print_message("source %d: trust %.3f after %d results, %.3f after the search's own\n", s,
+                      trust[s][RESULTS], RESULTS, last);
+        assert_true(agrees ? last > 0.9 : last < 0.1);
+        source_set_free(set);
+        source_release(&sources[s]);
     }
-    assert_true(differ > 0);
-    judge(space, &unrelated, true, stays);
-    judge(space, &negated, false, returns);
-    for (int n = 12; n <= RESULTS; n++)
-        assert_false(stays[n] || returns[n]);
-    source_release(&related);
-    source_release(&few);
-    source_release(&unrelated);
-    source_release(&negated);
     space_free(space);
 }
 
