@@ -106,10 +106,10 @@ static int includes_library(const char *folder, struct error *error) {
             result = includes_library(path, error);
             continue;
         }
-        if (end == NULL || strncmp(end, ".cu", 3) != 0)
+        if (end == NULL || strncmp(end, ".cu", 3) != 0 || path_is_dir(path))
             continue;
-        char *text = path_is_dir(path) ? NULL : path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
-        result = text != NULL && strstr(text, "#include \"lib/") != NULL;
+        char *text = path_read_file(path, SOURCE_BYTES_MAX, NULL, error);
+        result = text == NULL ? -1 : strstr(text, "#include \"lib/") != NULL;
         free(text);
     }
     path_list_free(names, count);

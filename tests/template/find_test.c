@@ -92,10 +92,23 @@ static void only_who_includes_it_has_one(void **state) {
     assert_true(hash_equal(hash, changed));
 }
 
+/* A source that cannot be read may include it: that is said, not passed over. */
+static void an_unreadable_source_is_named(void **state) {
+    (void)state;
+    struct error error = {0};
+    char library[PATH_SIZE];
+    example_put(&example, "own/example/kernel.cu", "// kernel\n");
+    example_put(&example, "own/example/reference.cu", "// reference\n");
+    assert_int_equal(symlink("nowhere", "a_link.cu"), 0);
+    assert_int_equal(template_library(library, example.folder, &error), -1);
+    assert_non_null(strstr(error.text, "a_link.cu"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_search_path_has_a_library, make, discard),
         cmocka_unit_test_setup_teardown(only_who_includes_it_has_one, make, discard),
+        cmocka_unit_test_setup_teardown(an_unreadable_source_is_named, make, discard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
