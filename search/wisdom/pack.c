@@ -5,6 +5,7 @@
 #include "base/signature.h"
 #include "dispatch/tree.h"
 #include "wisdom/evotile_wisdom.h"
+#include "wisdom/key_numbers.h"
 #include "wisdom/wisdom.h"
 
 #include <math.h>
@@ -18,65 +19,22 @@ struct packed {
     int code; /* its number in the file */
 };
 
-/* Texts, or keys of codes, that are in the file once: a table of offsets or numbers, by their hash.
- */
-struct known {
-    uint32_t *slots; /* number + 1; 0: free */
-    uint32_t size, count;
-    const char **keys;
-};
-
 struct packer {
     struct wisdom_store *store;
     struct wisdom_counts *counts;
     struct strbuf sections[WISDOM_SECTIONS];
-    struct strbuf *codes; /* the bytes of each */
-    struct known texts, code_keys;
+    struct strbuf *codes;                /* the bytes of each */
+    struct key_numbers texts, code_keys; /* what is in the file once */
     uint32_t *text_offsets;
     int template_code; /* of the template that is packed now */
 };
 
 /* ---- what is in the file once ---- */
 
-static uint32_t *find_slot(const struct known *known, const char *key) {
-    uint32_t slot = (uint32_t)hash_bytes(key, strlen(key)).low & (known->size - 1);
-    while (known->slots[slot] != 0 && strcmp(known->keys[known->slots[slot] - 1], key) != 0)
-        slot = (slot + 1) & (known->size - 1);
-    return &known->slots[slot];
-}
-
-static void grow_known(struct known *known) {
-    const uint32_t size = known->size > 0 ? 2 * known->size : 64;
-    free(known->slots);
-    known->slots = xcalloc(size, sizeof *known->slots);
-    known->size = size;
-    known->keys = xrealloc(known->keys, size * sizeof *known->keys);
-    for (uint32_t i = 0; i < known->count; i++)
-        *find_slot(known, known->keys[i]) = i + 1;
-}
-
-/* The number of a key; *is_new: it was not there. The key outlives the packer. */
-static uint32_t number_key(struct known *known, const char *key, bool *is_new) {
-    if (2 * (known->count + 1) > known->size)
-        grow_known(known);
-    uint32_t *slot = find_slot(known, key);
-    *is_new = *slot == 0;
-    if (*is_new) {
-        known->keys[known->count++] = key;
-        *slot = known->count;
-    }
-    return *slot - 1;
-}
-
-static void release_known(struct known *known) {
-    free(known->slots);
-    free(known->keys);
-}
-
 static uint32_t add_text(struct packer *it, const char *text) {
     bool is_new;
     struct strbuf *section = &it->sections[WISDOM_TEXT];
-    const uint32_t number = number_key(&it->texts, text, &is_new);
+    const uint32_t number = key_numbers_of(&it->texts, text, &is_new);
     if (is_new) {
         it->text_offsets = xrealloc(it->text_offsets, it->texts.size * sizeof *it->text_offsets);
         it->text_offsets[number] = (uint32_t)section->used;
@@ -107,7 +65,7 @@ static int add_code(struct packer *it, enum wisdom_codes table, const char *key,
                     const char *architecture, int *number, struct error *error) {
     bool is_new;
     size_t size;
-    *number = (int)number_key(&it->code_keys, key, &is_new);
+    *number = (int)key_numbers_of(&it->code_keys, key, &is_new);
     if (!is_new)
         return 0;
     it->codes = xrealloc(it->codes, it->code_keys.size * sizeof *it->codes);
@@ -523,8 +481,8 @@ int wisdom_pack(struct wisdom_store *store, struct wisdom_counts *counts, struct
         free(it->codes[i].bytes);
     free(it->codes);
     free(it->text_offsets);
-    release_known(&it->texts);
-    release_known(&it->code_keys);
+    key_numbers_release(&it->texts);
+    key_numbers_release(&it->code_keys);
     wisdom_figures_release(&figures);
     free(it);
     return status;
