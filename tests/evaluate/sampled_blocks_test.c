@@ -145,6 +145,30 @@ static void small_cases_are_compared_in_full(void **state) {
     assert_int_equal(sampled.state[0][0], SAMPLED_UNKNOWN);
 }
 
+/* A block that writes parts of rows, whose errors may be larger, relative to their part, than those
+   of whole rows. */
+static void blocks_of_columns_are_sampled(void **state) {
+    (void)state;
+    struct verify_fixture products;
+    struct error error = {0};
+    struct verify_result found;
+    struct sampled_blocks blocks = {.operations = 1, .blocks_min = 4};
+    verify_fixture_open(&products, "emulated:sm_80");
+    verify_fixture_load(&products, "templates/gemm_f32", "{\"M\": 200, \"N\": 600, \"K\": 24}");
+    const struct genome genome = genome_default(products.template->space);
+    verify_fixture_build(&products, &genome, NULL, NULL);
+    must(sampled_blocks_load(&blocks, products.device, products.nvrtc, products.template, &error),
+         &error);
+    struct verify_case one = verify_fixture_case(&products, 0);
+    one.sampled = &blocks;
+    const struct verify_input input = {.seed = 1};
+    must(verify_input(&one, &input, &found, &error) < 0 ? -1 : 0, &error);
+    assert_int_equal(found.failure.verdict, VERDICT_OK);
+    assert_int_equal(blocks.state[0][0], SAMPLED_FIT);
+    sampled_blocks_unload(&blocks, products.device);
+    verify_fixture_close(&products);
+}
+
 static int open_fixture(void **state) {
     (void)state;
     verify_fixture_open(&fixture, "emulated:sm_89");
@@ -167,6 +191,7 @@ int main(void) {
         cmocka_unit_test(no_block_is_left_out),
         cmocka_unit_test(other_blocks_are_noticed),
         cmocka_unit_test(small_cases_are_compared_in_full),
+        cmocka_unit_test(blocks_of_columns_are_sampled),
     };
     return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }
