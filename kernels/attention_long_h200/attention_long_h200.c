@@ -285,10 +285,11 @@ static CUtensorMap map_tensor(const void *address, const int64_t *extents, int r
     return map;
 }
 
-/* ---- variant 1: D=128,CAUSAL=1,BF16=0 ----
+/* ---- variant 1: D=128,CAUSAL=1,BF16=0,VARLEN=0 ----
  *
  * BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,
- * TURNS=2,KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,ORDER=tiles
+ * TURNS=2,KV_SPLITS=1,MULTICAST=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,
+ * ORDER=tiles,STORE=tma,L2_HEADS=0
  */
 
 ATTENTION_LONG_H200_CUBIN(attention_long_h200_cubin_1, "variant_1.cubin");
@@ -297,26 +298,31 @@ static struct kernel attention_fwd_hopper = {&attention_long_h200_code_1, "atten
 
 static int fits_1(const struct attention_long_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B, shape->H, shape->S, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H, shape->S, shape->DV}, 4) &&
-           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1)) &&
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
+    return fits((const int64_t[]){BATCHES, shape->H, ROWS, 128}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 128}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(BATCHES * shape->H) * ROWS}, 1)) &&
            (!(shape->SINKS) || fits((const int64_t[]){shape->H}, 1));
 }
 
 static int admits_1(const struct attention_long_h200_shape *shape)
 {
-    if (shape->D != 128 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_1(shape))
+    if (shape->D != 128 || shape->CAUSAL != 1 || shape->BF16 != 0 || shape->VARLEN != 0 || !fits_1(shape))
         return 0;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = shape->BSHD ? 128LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
-    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
+    const int64_t K_HEAD = shape->BSHD ? 128LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * ROWS_KV) * shape->DV;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL) * 1LL;
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
     const int64_t UNITS_X = PARTS;
@@ -342,31 +348,40 @@ static int admits_1(const struct attention_long_h200_shape *shape)
 
 static double operations_1(const struct attention_long_h200_shape *shape)
 {
-    const double MASKED_ROWS = int64_min((double)shape->S, (double)shape->S_KV);
-    const double MASKED_PAIRS = ((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + (((double)shape->S - MASKED_ROWS) * (double)shape->S_KV);
-    const double PASSED_KEYS = int64_max((double)shape->S_KV - (double)shape->WINDOW, 0LL);
-    const double PASSED_ROWS = int64_min((double)shape->S, PASSED_KEYS);
+    const double COUNTED = (double)shape->B;
+    const double COUNTED_ROWS = (double)shape->S;
+    const double COUNTED_KEYS = (double)shape->S_KV;
+    const double MASKED_ROWS = int64_min(COUNTED_ROWS, COUNTED_KEYS);
+    const double MASKED_PAIRS = ((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + ((COUNTED_ROWS - MASKED_ROWS) * COUNTED_KEYS);
+    const double PASSED_KEYS = (double)shape->WINDOW ? int64_max(COUNTED_KEYS - (double)shape->WINDOW, 0LL) : 0LL;
+    const double PASSED_ROWS = int64_min(COUNTED_ROWS, PASSED_KEYS);
     const double PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
-    return (double)shape->WINDOW ? ((((2LL * (double)shape->B) * (double)shape->H) * ((((double)shape->S * (double)shape->S_KV) - MASKED_PAIRS) - PASSED_PAIRS)) * (128LL + (double)shape->DV)) : ((((((2LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * (128LL + (double)shape->DV)) / 2LL);
+    const double SEEN_PAIRS = COUNTED * (((COUNTED_ROWS * COUNTED_KEYS) - MASKED_PAIRS) - PASSED_PAIRS);
+    const double ALL_PAIRS = ((double)shape->B * (double)shape->S) * (double)shape->S_KV;
+    const double COUNTS_SEEN = (double)shape->WINDOW || 0LL;
+    return (((2LL * (double)shape->H) * (128LL + (double)shape->DV)) * int64_max(1LL, COUNTS_SEEN ? SEEN_PAIRS : ALL_PAIRS)) / ((1LL && ! COUNTS_SEEN) ? 2LL : 1LL);
 }
 
 static int run_1(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
     const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * shape->DV) : shape->DV;
-    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (shape->S_KV * shape->DV);
-    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * shape->DV;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (ROWS_KV * shape->DV);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * ROWS_KV) * shape->DV;
     const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * shape->DV) : shape->DV;
-    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (shape->S * shape->DV);
-    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (ROWS * shape->DV);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * ROWS) * shape->DV;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL) * 1LL;
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
     const int64_t UNITS_X = PARTS;
@@ -395,26 +410,34 @@ static int run_1(const struct attention_long_h200_shape *shape, const struct att
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->q,
-                                (const int64_t[]){shape->B, shape->H, shape->S, 128}, 4,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, 128}, 4,
                                 (const int64_t[]){Q_BATCH, Q_HEAD, Q_ROW},
                                 (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 128}, 4,
                                 (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
                                 (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4,
                                 (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
                                 (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->o,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4,
+                                (const int64_t[]){O_BATCH, O_HEAD, O_ROW},
+                                (const int64_t[]){1, 1, 16, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
             {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.pointer = NULL},
+            {.pointer = NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
             {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(ROWS, &status)},
             {.i32 = narrow(shape->H, &status)},
             {.i32 = narrow(2147483647LL / UNITS_X, &status)},
             {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
@@ -430,15 +453,16 @@ static int run_1(const struct attention_long_h200_shape *shape, const struct att
         if (status == 0)
             status = launch(&attention_fwd_hopper,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){384, 1, 1}, 196704, 0, 0, NULL, 0, 0, arguments, 20, stream);
+                            (const int64_t[]){384, 1, 1}, 229472, 0, 0, NULL, 0, 0, arguments, 24, stream);
     }
     return status;
 }
 
-/* ---- variant 2: D=128,CAUSAL=1,BF16=0 ----
+/* ---- variant 2: D=128,CAUSAL=1,BF16=0,VARLEN=0 ----
  *
- * BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=4,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,
- * TURNS=2,KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,ORDER=heads
+ * BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,
+ * TURNS=2,KV_SPLITS=1,MULTICAST=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,
+ * ORDER=heads,STORE=direct,L2_HEADS=0
  */
 
 ATTENTION_LONG_H200_CUBIN(attention_long_h200_cubin_2, "variant_2.cubin");
@@ -447,25 +471,30 @@ static struct kernel attention_fwd_hopper_2 = {&attention_long_h200_code_2, "att
 
 static int fits_2(const struct attention_long_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B, shape->H, shape->S, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H, shape->S, shape->DV}, 4) &&
-           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1)) &&
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
+    return fits((const int64_t[]){BATCHES, shape->H, ROWS, 128}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 128}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(BATCHES * shape->H) * ROWS}, 1)) &&
            (!(shape->SINKS) || fits((const int64_t[]){shape->H}, 1));
 }
 
 static int admits_2(const struct attention_long_h200_shape *shape)
 {
-    if (shape->D != 128 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_2(shape))
+    if (shape->D != 128 || shape->CAUSAL != 1 || shape->BF16 != 0 || shape->VARLEN != 0 || !fits_2(shape))
         return 0;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = shape->BSHD ? 128LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
-    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * shape->DV;
+    const int64_t K_HEAD = shape->BSHD ? 128LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * ROWS_KV) * shape->DV;
     const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
@@ -492,30 +521,39 @@ static int admits_2(const struct attention_long_h200_shape *shape)
 
 static double operations_2(const struct attention_long_h200_shape *shape)
 {
-    const double MASKED_ROWS = int64_min((double)shape->S, (double)shape->S_KV);
-    const double MASKED_PAIRS = ((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + (((double)shape->S - MASKED_ROWS) * (double)shape->S_KV);
-    const double PASSED_KEYS = int64_max((double)shape->S_KV - (double)shape->WINDOW, 0LL);
-    const double PASSED_ROWS = int64_min((double)shape->S, PASSED_KEYS);
+    const double COUNTED = (double)shape->B;
+    const double COUNTED_ROWS = (double)shape->S;
+    const double COUNTED_KEYS = (double)shape->S_KV;
+    const double MASKED_ROWS = int64_min(COUNTED_ROWS, COUNTED_KEYS);
+    const double MASKED_PAIRS = ((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + ((COUNTED_ROWS - MASKED_ROWS) * COUNTED_KEYS);
+    const double PASSED_KEYS = (double)shape->WINDOW ? int64_max(COUNTED_KEYS - (double)shape->WINDOW, 0LL) : 0LL;
+    const double PASSED_ROWS = int64_min(COUNTED_ROWS, PASSED_KEYS);
     const double PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
-    return (double)shape->WINDOW ? ((((2LL * (double)shape->B) * (double)shape->H) * ((((double)shape->S * (double)shape->S_KV) - MASKED_PAIRS) - PASSED_PAIRS)) * (128LL + (double)shape->DV)) : ((((((2LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * (128LL + (double)shape->DV)) / 2LL);
+    const double SEEN_PAIRS = COUNTED * (((COUNTED_ROWS * COUNTED_KEYS) - MASKED_PAIRS) - PASSED_PAIRS);
+    const double ALL_PAIRS = ((double)shape->B * (double)shape->S) * (double)shape->S_KV;
+    const double COUNTS_SEEN = (double)shape->WINDOW || 0LL;
+    return (((2LL * (double)shape->H) * (128LL + (double)shape->DV)) * int64_max(1LL, COUNTS_SEEN ? SEEN_PAIRS : ALL_PAIRS)) / ((1LL && ! COUNTS_SEEN) ? 2LL : 1LL);
 }
 
 static int run_2(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
     const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * shape->DV) : shape->DV;
-    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (shape->S_KV * shape->DV);
-    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * shape->DV;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (ROWS_KV * shape->DV);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * ROWS_KV) * shape->DV;
     const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * shape->DV) : shape->DV;
-    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (shape->S * shape->DV);
-    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * shape->DV;
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (ROWS * shape->DV);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * ROWS) * shape->DV;
     const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
@@ -545,26 +583,34 @@ static int run_2(const struct attention_long_h200_shape *shape, const struct att
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->q,
-                                (const int64_t[]){shape->B, shape->H, shape->S, 128}, 4,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, 128}, 4,
                                 (const int64_t[]){Q_BATCH, Q_HEAD, Q_ROW},
                                 (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 128}, 4,
                                 (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
                                 (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4,
                                 (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
                                 (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(NULL,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4,
+                                (const int64_t[]){O_BATCH, O_HEAD, O_ROW},
+                                (const int64_t[]){1, 1, 16, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
             {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.pointer = NULL},
+            {.pointer = NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
             {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(ROWS, &status)},
             {.i32 = narrow(shape->H, &status)},
             {.i32 = narrow(2147483647LL / UNITS_X, &status)},
             {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
@@ -580,15 +626,16 @@ static int run_2(const struct attention_long_h200_shape *shape, const struct att
         if (status == 0)
             status = launch(&attention_fwd_hopper_2,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){384, 1, 1}, 229488, 0, 0, NULL, 0, 0, arguments, 20, stream);
+                            (const int64_t[]){384, 1, 1}, 163920, 0, 0, NULL, 0, 0, arguments, 24, stream);
     }
     return status;
 }
 
-/* ---- variant 3: D=128,CAUSAL=0,BF16=0 ----
+/* ---- variant 3: D=128,CAUSAL=0,BF16=0,VARLEN=0 ----
  *
- * BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=2,V_STAGES=4,PRODUCER=warpgroup,OVERLAP=1,
- * TURNS=2,KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,ORDER=tiles
+ * BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,
+ * TURNS=2,KV_SPLITS=1,MULTICAST=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,
+ * ORDER=tiles,STORE=tma,L2_HEADS=0
  */
 
 ATTENTION_LONG_H200_CUBIN(attention_long_h200_cubin_3, "variant_3.cubin");
@@ -597,26 +644,31 @@ static struct kernel attention_fwd_hopper_3 = {&attention_long_h200_code_3, "att
 
 static int fits_3(const struct attention_long_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B, shape->H, shape->S, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H, shape->S, shape->DV}, 4) &&
-           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1)) &&
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
+    return fits((const int64_t[]){BATCHES, shape->H, ROWS, 128}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 128}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(BATCHES * shape->H) * ROWS}, 1)) &&
            (!(shape->SINKS) || fits((const int64_t[]){shape->H}, 1));
 }
 
 static int admits_3(const struct attention_long_h200_shape *shape)
 {
-    if (shape->D != 128 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_3(shape))
+    if (shape->D != 128 || shape->CAUSAL != 0 || shape->BF16 != 0 || shape->VARLEN != 0 || !fits_3(shape))
         return 0;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = shape->BSHD ? 128LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
-    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
+    const int64_t K_HEAD = shape->BSHD ? 128LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * ROWS_KV) * shape->DV;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL) * 1LL;
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
     const int64_t UNITS_X = PARTS;
@@ -642,30 +694,39 @@ static int admits_3(const struct attention_long_h200_shape *shape)
 
 static double operations_3(const struct attention_long_h200_shape *shape)
 {
+    const double COUNTED = (double)shape->B;
+    const double COUNTED_ROWS = (double)shape->S;
+    const double COUNTED_KEYS = (double)shape->S_KV;
     const double MASKED_PAIRS = 0LL;
-    const double PASSED_KEYS = int64_max((double)shape->S_KV - (double)shape->WINDOW, 0LL);
-    const double PASSED_ROWS = int64_min((double)shape->S, PASSED_KEYS);
+    const double PASSED_KEYS = (double)shape->WINDOW ? int64_max(COUNTED_KEYS - (double)shape->WINDOW, 0LL) : 0LL;
+    const double PASSED_ROWS = int64_min(COUNTED_ROWS, PASSED_KEYS);
     const double PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
-    return (double)shape->WINDOW ? ((((2LL * (double)shape->B) * (double)shape->H) * ((((double)shape->S * (double)shape->S_KV) - MASKED_PAIRS) - PASSED_PAIRS)) * (128LL + (double)shape->DV)) : ((((((2LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * (128LL + (double)shape->DV)) / 1LL);
+    const double SEEN_PAIRS = COUNTED * (((COUNTED_ROWS * COUNTED_KEYS) - MASKED_PAIRS) - PASSED_PAIRS);
+    const double ALL_PAIRS = ((double)shape->B * (double)shape->S) * (double)shape->S_KV;
+    const double COUNTS_SEEN = (double)shape->WINDOW || 0LL;
+    return (((2LL * (double)shape->H) * (128LL + (double)shape->DV)) * int64_max(1LL, COUNTS_SEEN ? SEEN_PAIRS : ALL_PAIRS)) / 1LL;
 }
 
 static int run_3(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
     const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * shape->DV) : shape->DV;
-    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (shape->S_KV * shape->DV);
-    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * shape->DV;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (ROWS_KV * shape->DV);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * ROWS_KV) * shape->DV;
     const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * shape->DV) : shape->DV;
-    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (shape->S * shape->DV);
-    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (ROWS * shape->DV);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * ROWS) * shape->DV;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL) * 1LL;
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
     const int64_t UNITS_X = PARTS;
@@ -694,26 +755,34 @@ static int run_3(const struct attention_long_h200_shape *shape, const struct att
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->q,
-                                (const int64_t[]){shape->B, shape->H, shape->S, 128}, 4,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, 128}, 4,
                                 (const int64_t[]){Q_BATCH, Q_HEAD, Q_ROW},
                                 (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 128}, 4,
                                 (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
                                 (const int64_t[]){1, 1, 128, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4,
                                 (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
                                 (const int64_t[]){1, 1, 128, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(tensors->o,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4,
+                                (const int64_t[]){O_BATCH, O_HEAD, O_ROW},
+                                (const int64_t[]){1, 1, 16, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
             {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.pointer = NULL},
+            {.pointer = NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
             {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(ROWS, &status)},
             {.i32 = narrow(shape->H, &status)},
             {.i32 = narrow(2147483647LL / UNITS_X, &status)},
             {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
@@ -729,15 +798,16 @@ static int run_3(const struct attention_long_h200_shape *shape, const struct att
         if (status == 0)
             status = launch(&attention_fwd_hopper_3,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){384, 1, 1}, 229488, 0, 0, NULL, 0, 0, arguments, 20, stream);
+                            (const int64_t[]){384, 1, 1}, 229472, 0, 0, NULL, 0, 0, arguments, 24, stream);
     }
     return status;
 }
 
-/* ---- variant 4: D=128,CAUSAL=0,BF16=0 ----
+/* ---- variant 4: D=64,CAUSAL=1,BF16=0,VARLEN=0 ----
  *
- * BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=2,V_STAGES=2,PRODUCER=warpgroup,OVERLAP=1,
- * TURNS=2,KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,ORDER=tiles
+ * BLOCK_M=256,BLOCK_N=80,Q_SMEM=1,GROUPS_KV=1,K_STAGES=6,V_STAGES=3,PRODUCER=warpgroup,OVERLAP=0,
+ * TURNS=0,KV_SPLITS=1,MULTICAST=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,
+ * ORDER=tiles,STORE=direct,L2_HEADS=0
  */
 
 ATTENTION_LONG_H200_CUBIN(attention_long_h200_cubin_4, "variant_4.cubin");
@@ -746,175 +816,31 @@ static struct kernel attention_fwd_hopper_4 = {&attention_long_h200_code_4, "att
 
 static int fits_4(const struct attention_long_h200_shape *shape)
 {
-    return fits((const int64_t[]){shape->B, shape->H, shape->S, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H, shape->S, shape->DV}, 4) &&
-           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1)) &&
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
+    return fits((const int64_t[]){BATCHES, shape->H, ROWS, 64}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 64}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4) &&
+           fits((const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4) &&
+           (!(shape->LSE) || fits((const int64_t[]){(BATCHES * shape->H) * ROWS}, 1)) &&
            (!(shape->SINKS) || fits((const int64_t[]){shape->H}, 1));
 }
 
 static int admits_4(const struct attention_long_h200_shape *shape)
 {
-    if (shape->D != 128 || shape->CAUSAL != 0 || shape->BF16 != 0 || !fits_4(shape))
+    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || shape->VARLEN != 0 || !fits_4(shape))
         return 0;
-    const int64_t Q_ROW = (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
-    const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
-    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
-    const int64_t PARTS = TILES_M * 1LL;
-    const int64_t UNITS = (PARTS * shape->B) * shape->H;
-    const int64_t UNITS_X = PARTS;
-    const int64_t UNITS_Y = shape->H;
-    if (!((shape->GAP % 8LL) == 0LL))
-        return 0; /* rows begin at multiples of 16 bytes */
-    if (!(shape->DV <= 128LL))
-        return 0; /* V is at most as wide as Q and K */
-    if (!(int64_max(int64_max(Q_BATCH, K_BATCH), V_BATCH) < 17179869184LL))
-        return 0; /* strides are counted in 32 bits, in units of 8 elements */
-    if (!((shape->H % shape->H_KV) == 0LL))
-        return 0; /* H_KV must divide H: every KV head serves equally many query heads */
-    if (!(1LL && (shape->DV == 128LL)))
-        return 0; /* this kernel has tiles of 64 and 128 columns, the same for V: choose the solution mma */
-    if (!(((shape->WINDOW == 0LL) && (shape->SOFT_CAP == 0LL)) && (shape->SINKS == 0LL)))
-        return 0; /* this kernel has no sliding window, soft cap or sinks: choose the solution mma */
-    if (!(0LL || ((UNITS * int64_max(UNITS_X, UNITS_Y)) < 2147483648LL)))
-        return 0; /* work unit indices are decoded in 32 bits */
-    if (!((UNITS < 2147483648LL) && (((shape->B * shape->H) * shape->S) < 2147483648LL)))
-        return 0; /* work units and rows are counted in 32 bits */
-    return 1;
-}
-
-static double operations_4(const struct attention_long_h200_shape *shape)
-{
-    const double MASKED_PAIRS = 0LL;
-    const double PASSED_KEYS = int64_max((double)shape->S_KV - (double)shape->WINDOW, 0LL);
-    const double PASSED_ROWS = int64_min((double)shape->S, PASSED_KEYS);
-    const double PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
-    return (double)shape->WINDOW ? ((((2LL * (double)shape->B) * (double)shape->H) * ((((double)shape->S * (double)shape->S_KV) - MASKED_PAIRS) - PASSED_PAIRS)) * (128LL + (double)shape->DV)) : ((((((2LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * (128LL + (double)shape->DV)) / 1LL);
-}
-
-static int run_4(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
-                 cudaStream_t stream)
-{
-    int status = 0;
-    const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 128LL) : 128LL) + shape->GAP;
-    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 128LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
-    const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 128LL) : 128LL) + shape->GAP;
-    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 128LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
-    const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * shape->DV) : shape->DV;
-    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (shape->S_KV * shape->DV);
-    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * shape->DV;
-    const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * shape->DV) : shape->DV;
-    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (shape->S * shape->DV);
-    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 128LL);
-    const int64_t PARTS = TILES_M * 1LL;
-    const int64_t UNITS = (PARTS * shape->B) * shape->H;
-    const int64_t UNITS_X = PARTS;
-    const int64_t UNITS_Y = shape->H;
-    const int64_t CTAS = int64_min(UNITS, 132LL);
-    if (status == 0)
-        status = unusable(tensors->q, 16);
-    if (status == 0)
-        status = uneven(tensors->q_strides, 3, 2, 16);
-    if (status == 0)
-        status = unusable(tensors->k, 16);
-    if (status == 0)
-        status = uneven(tensors->k_strides, 3, 2, 16);
-    if (status == 0)
-        status = unusable(tensors->v, 16);
-    if (status == 0)
-        status = uneven(tensors->v_strides, 3, 2, 16);
-    if (status == 0)
-        status = unusable(tensors->o, 16);
-    if (status == 0)
-        status = uneven(tensors->o_strides, 3, 2, 16);
-    if (status == 0 && (shape->LSE))
-        status = unusable(tensors->lse, 16);
-    if (status == 0 && (shape->SINKS))
-        status = unusable(tensors->sinks, 16);
-    if (status == 0) {
-        union argument arguments[] = {
-            {.map = map_tensor(tensors->q,
-                                (const int64_t[]){shape->B, shape->H, shape->S, 128}, 4,
-                                (const int64_t[]){Q_BATCH, Q_HEAD, Q_ROW},
-                                (const int64_t[]){1, 1, 64, 64}, 2,
-                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
-            {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 128}, 4,
-                                (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
-                                (const int64_t[]){1, 1, 128, 64}, 2,
-                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
-            {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4,
-                                (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
-                                (const int64_t[]){1, 1, 128, 64}, 2,
-                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
-            {.pointer = tensors->q},
-            {.pointer = tensors->o},
-            {.pointer = (shape->LSE) ? tensors->lse : NULL},
-            {.i32 = narrow(shape->S, &status)},
-            {.i32 = narrow(shape->S_KV, &status)},
-            {.i32 = narrow(shape->B, &status)},
-            {.i32 = narrow(shape->H, &status)},
-            {.i32 = narrow(2147483647LL / UNITS_X, &status)},
-            {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
-            {.i32 = narrow(2147483647LL / (shape->H / shape->H_KV), &status)},
-            {.f32 = shape->SCALE},
-            {.i32 = narrow(Q_BATCH / 8LL, &status)},
-            {.i32 = narrow(Q_HEAD / 8LL, &status)},
-            {.i32 = narrow(Q_ROW, &status)},
-            {.i32 = narrow(O_BATCH / 8LL, &status)},
-            {.i32 = narrow(O_HEAD / 8LL, &status)},
-            {.i32 = narrow(O_ROW, &status)},
-        };
-        if (status == 0)
-            status = launch(&attention_fwd_hopper_4,
-                            (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){384, 1, 1}, 163920, 0, 0, NULL, 0, 0, arguments, 20, stream);
-    }
-    return status;
-}
-
-/* ---- variant 5: D=64,CAUSAL=1,BF16=0 ----
- *
- * BLOCK_M=256,BLOCK_N=80,Q_SMEM=1,GROUPS_KV=1,K_STAGES=6,V_STAGES=3,PRODUCER=warpgroup,OVERLAP=0,
- * TURNS=0,KV_SPLITS=1,LAZY_RESCALE=2,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,ORDER=tiles
- */
-
-ATTENTION_LONG_H200_CUBIN(attention_long_h200_cubin_5, "variant_5.cubin");
-static struct code attention_long_h200_code_5 = {attention_long_h200_cubin_5, NULL};
-static struct kernel attention_fwd_hopper_5 = {&attention_long_h200_code_5, "attention_fwd_hopper", NULL};
-
-static int fits_5(const struct attention_long_h200_shape *shape)
-{
-    return fits((const int64_t[]){shape->B, shape->H, shape->S, 64}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4) &&
-           fits((const int64_t[]){shape->B, shape->H, shape->S, shape->DV}, 4) &&
-           (!(shape->LSE) || fits((const int64_t[]){(shape->B * shape->H) * shape->S}, 1)) &&
-           (!(shape->SINKS) || fits((const int64_t[]){shape->H}, 1));
-}
-
-static int admits_5(const struct attention_long_h200_shape *shape)
-{
-    if (shape->D != 64 || shape->CAUSAL != 1 || shape->BF16 != 0 || !fits_5(shape))
-        return 0;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
-    const int64_t Q_HEAD = shape->BSHD ? 64LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = shape->BSHD ? 64LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
-    const int64_t K_HEAD = shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
-    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t K_HEAD = shape->BSHD ? 64LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t V_BATCH = (shape->H_KV * ROWS_KV) * shape->DV;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL) * 1LL;
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
     const int64_t UNITS_X = PARTS;
@@ -938,33 +864,42 @@ static int admits_5(const struct attention_long_h200_shape *shape)
     return 1;
 }
 
-static double operations_5(const struct attention_long_h200_shape *shape)
+static double operations_4(const struct attention_long_h200_shape *shape)
 {
-    const double MASKED_ROWS = int64_min((double)shape->S, (double)shape->S_KV);
-    const double MASKED_PAIRS = ((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + (((double)shape->S - MASKED_ROWS) * (double)shape->S_KV);
-    const double PASSED_KEYS = int64_max((double)shape->S_KV - (double)shape->WINDOW, 0LL);
-    const double PASSED_ROWS = int64_min((double)shape->S, PASSED_KEYS);
+    const double COUNTED = (double)shape->B;
+    const double COUNTED_ROWS = (double)shape->S;
+    const double COUNTED_KEYS = (double)shape->S_KV;
+    const double MASKED_ROWS = int64_min(COUNTED_ROWS, COUNTED_KEYS);
+    const double MASKED_PAIRS = ((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + ((COUNTED_ROWS - MASKED_ROWS) * COUNTED_KEYS);
+    const double PASSED_KEYS = (double)shape->WINDOW ? int64_max(COUNTED_KEYS - (double)shape->WINDOW, 0LL) : 0LL;
+    const double PASSED_ROWS = int64_min(COUNTED_ROWS, PASSED_KEYS);
     const double PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
-    return (double)shape->WINDOW ? ((((2LL * (double)shape->B) * (double)shape->H) * ((((double)shape->S * (double)shape->S_KV) - MASKED_PAIRS) - PASSED_PAIRS)) * (64LL + (double)shape->DV)) : ((((((2LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * (64LL + (double)shape->DV)) / 2LL);
+    const double SEEN_PAIRS = COUNTED * (((COUNTED_ROWS * COUNTED_KEYS) - MASKED_PAIRS) - PASSED_PAIRS);
+    const double ALL_PAIRS = ((double)shape->B * (double)shape->S) * (double)shape->S_KV;
+    const double COUNTS_SEEN = (double)shape->WINDOW || 0LL;
+    return (((2LL * (double)shape->H) * (64LL + (double)shape->DV)) * int64_max(1LL, COUNTS_SEEN ? SEEN_PAIRS : ALL_PAIRS)) / ((1LL && ! COUNTS_SEEN) ? 2LL : 1LL);
 }
 
-static int run_5(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
+static int run_4(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
                  cudaStream_t stream)
 {
     int status = 0;
+    const int64_t BATCHES = shape->B;
+    const int64_t ROWS = shape->S;
+    const int64_t ROWS_KV = shape->S_KV;
     const int64_t Q_ROW = given(tensors->q_strides, 3) ? tensors->q_strides[2] : (shape->BSHD ? (shape->H * 64LL) : 64LL) + shape->GAP;
-    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = given(tensors->q_strides, 3) ? tensors->q_strides[1] : shape->BSHD ? 64LL : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = given(tensors->q_strides, 3) ? tensors->q_strides[0] : shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = given(tensors->k_strides, 3) ? tensors->k_strides[2] : (shape->BSHD ? (shape->H_KV * 64LL) : 64LL) + shape->GAP;
-    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t K_HEAD = given(tensors->k_strides, 3) ? tensors->k_strides[1] : shape->BSHD ? 64LL : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = given(tensors->k_strides, 3) ? tensors->k_strides[0] : shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
     const int64_t V_ROW = given(tensors->v_strides, 3) ? tensors->v_strides[2] : shape->BSHD ? (shape->H_KV * shape->DV) : shape->DV;
-    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (shape->S_KV * shape->DV);
-    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * shape->S_KV) * shape->DV;
+    const int64_t V_HEAD = given(tensors->v_strides, 3) ? tensors->v_strides[1] : shape->BSHD ? shape->DV : (ROWS_KV * shape->DV);
+    const int64_t V_BATCH = given(tensors->v_strides, 3) ? tensors->v_strides[0] : (shape->H_KV * ROWS_KV) * shape->DV;
     const int64_t O_ROW = given(tensors->o_strides, 3) ? tensors->o_strides[2] : shape->BSHD ? (shape->H * shape->DV) : shape->DV;
-    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (shape->S * shape->DV);
-    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * shape->S) * shape->DV;
-    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL);
+    const int64_t O_HEAD = given(tensors->o_strides, 3) ? tensors->o_strides[1] : shape->BSHD ? shape->DV : (ROWS * shape->DV);
+    const int64_t O_BATCH = given(tensors->o_strides, 3) ? tensors->o_strides[0] : (shape->H * ROWS) * shape->DV;
+    const int64_t TILES_M = int64_ceil_div(shape->S, 256LL) * 1LL;
     const int64_t PARTS = TILES_M * 1LL;
     const int64_t UNITS = (PARTS * shape->B) * shape->H;
     const int64_t UNITS_X = PARTS;
@@ -993,26 +928,34 @@ static int run_5(const struct attention_long_h200_shape *shape, const struct att
     if (status == 0) {
         union argument arguments[] = {
             {.map = map_tensor(tensors->q,
-                                (const int64_t[]){shape->B, shape->H, shape->S, 64}, 4,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, 64}, 4,
                                 (const int64_t[]){Q_BATCH, Q_HEAD, Q_ROW},
                                 (const int64_t[]){1, 1, 64, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->k,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, 64}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, 64}, 4,
                                 (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
                                 (const int64_t[]){1, 1, 80, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.map = map_tensor(tensors->v,
-                                (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV}, 4,
+                                (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV}, 4,
                                 (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
                                 (const int64_t[]){1, 1, 80, 64}, 2,
+                                CU_TENSOR_MAP_SWIZZLE_128B, &status)},
+            {.map = map_tensor(NULL,
+                                (const int64_t[]){BATCHES, shape->H, ROWS, shape->DV}, 4,
+                                (const int64_t[]){O_BATCH, O_HEAD, O_ROW},
+                                (const int64_t[]){1, 1, 16, 64}, 2,
                                 CU_TENSOR_MAP_SWIZZLE_128B, &status)},
             {.pointer = tensors->q},
             {.pointer = tensors->o},
             {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.pointer = NULL},
+            {.pointer = NULL},
             {.i32 = narrow(shape->S, &status)},
             {.i32 = narrow(shape->S_KV, &status)},
             {.i32 = narrow(shape->B, &status)},
+            {.i32 = narrow(ROWS, &status)},
             {.i32 = narrow(shape->H, &status)},
             {.i32 = narrow(2147483647LL / UNITS_X, &status)},
             {.i32 = narrow(2147483647LL / UNITS_Y, &status)},
@@ -1026,9 +969,9 @@ static int run_5(const struct attention_long_h200_shape *shape, const struct att
             {.i32 = narrow(O_ROW, &status)},
         };
         if (status == 0)
-            status = launch(&attention_fwd_hopper_5,
+            status = launch(&attention_fwd_hopper_4,
                             (const int64_t[]){CTAS, 1, 1},
-                            (const int64_t[]){640, 1, 1}, 125088, 0, 0, NULL, 0, 0, arguments, 20, stream);
+                            (const int64_t[]){640, 1, 1}, 125088, 0, 0, NULL, 0, 0, arguments, 24, stream);
     }
     return status;
 }
@@ -1053,7 +996,10 @@ static int in_range(const struct attention_long_h200_shape *shape)
            (shape->DV == 64 || shape->DV == 32 || shape->DV == 96 || shape->DV == 128 || shape->DV == 192 || shape->DV == 256) &&
            shape->WINDOW >= 0 && shape->WINDOW <= 1048576 &&
            shape->SOFT_CAP >= 0 && shape->SOFT_CAP <= 65536 &&
-           (shape->SINKS == 0 || shape->SINKS == 1);
+           (shape->SINKS == 0 || shape->SINKS == 1) &&
+           (shape->VARLEN == 0 || shape->VARLEN == 1) &&
+           shape->TOTAL_Q >= 0 && shape->TOTAL_Q <= 2147483647 &&
+           shape->TOTAL_K >= 0 && shape->TOTAL_K <= 2147483647;
 }
 
 /* A compiled variant: `admits` returns whether it supports a shape,
@@ -1068,11 +1014,10 @@ struct unit {
 };
 
 static const struct unit units[] = {
-    { {1, 2, 1, 1, 33, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, {2, 16, 16, 4096, 4096, 128, 1, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0}, admits_1, operations_1, run_1},
-    { {1, 2, 1, 1, 33, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, {2, 32, 8, 8192, 8192, 128, 1, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0}, admits_2, operations_2, run_2},
-    { {1, 2, 1, 1, 33, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, {2, 16, 16, 4096, 4096, 128, 0, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0}, admits_3, operations_3, run_3},
-    { {1, 2, 1, 1, 33, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, {4, 16, 16, 512, 512, 128, 0, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0}, admits_4, operations_4, run_4},
-    { {1, 2, 1, 1, 33, 64, 1, 0, 0, 0, 0.0f, 0, 64, 0, 0, 0}, {4, 16, 16, 4096, 4096, 64, 1, 0, 1, 1, 0.3f, 128, 64, 0, 0, 0}, admits_5, operations_5, run_5},
+    { {1, 1, 1, 1, 33, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, {4, 16, 16, 4096, 4096, 128, 1, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0, 0, 0, 0}, admits_1, operations_1, run_1},
+    { {1, 1, 1, 1, 33, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, {4, 32, 8, 8192, 8192, 128, 1, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0, 0, 0, 0}, admits_2, operations_2, run_2},
+    { {1, 1, 1, 1, 33, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, {4, 16, 16, 4096, 4096, 128, 0, 0, 1, 1, 0.3f, 128, 128, 0, 0, 0, 0, 0, 0}, admits_3, operations_3, run_3},
+    { {1, 1, 1, 1, 33, 64, 1, 0, 0, 0, 0.0f, 0, 64, 0, 0, 0, 0, 0, 0}, {4, 16, 16, 4096, 4096, 64, 1, 0, 1, 1, 0.3f, 128, 64, 0, 0, 0, 0, 0, 0}, admits_4, operations_4, run_4},
 };
 
 /* The tuned shapes, and which variant was tuned for each. */
@@ -1081,11 +1026,11 @@ static const struct {
     int unit;
     double operations;
 } tuned[] = {
-    {{2, 16, 16, 4096, 4096, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, 0, 137438953472.0},
-    {{1, 32, 8, 8192, 8192, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, 1, 549755813888.0},
-    {{2, 16, 16, 4096, 4096, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, 2, 274877906944.0},
-    {{4, 16, 16, 512, 512, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0}, 3, 8589934592.0},
-    {{4, 16, 16, 4096, 4096, 64, 1, 0, 0, 0, 0.0f, 0, 64, 0, 0, 0}, 4, 137438953472.0},
+    {{2, 16, 16, 4096, 4096, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, 0, 137438953472.0},
+    {{1, 32, 8, 8192, 8192, 128, 1, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, 1, 549755813888.0},
+    {{2, 16, 16, 4096, 4096, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, 2, 274877906944.0},
+    {{4, 16, 16, 512, 512, 128, 0, 0, 0, 0, 0.0f, 0, 128, 0, 0, 0, 0, 0, 0}, 2, 8589934592.0},
+    {{4, 16, 16, 4096, 4096, 64, 1, 0, 0, 0, 0.0f, 0, 64, 0, 0, 0, 0, 0, 0}, 3, 137438953472.0},
 };
 enum { TUNED = sizeof tuned / sizeof *tuned };
 
@@ -1106,7 +1051,10 @@ static int same_shape(const struct attention_long_h200_shape *a, const struct at
            a->DV == b->DV &&
            a->WINDOW == b->WINDOW &&
            a->SOFT_CAP == b->SOFT_CAP &&
-           a->SINKS == b->SINKS;
+           a->SINKS == b->SINKS &&
+           a->VARLEN == b->VARLEN &&
+           a->TOTAL_Q == b->TOTAL_Q &&
+           a->TOTAL_K == b->TOTAL_K;
 }
 
 /* The variant for a shape, or NULL: the one tuned for it, else, among those that admit it, the one
@@ -1171,7 +1119,10 @@ static int verified(const struct unit *unit, const struct attention_long_h200_sh
            shape->DV >= unit->least.DV && shape->DV <= unit->most.DV &&
            shape->WINDOW >= unit->least.WINDOW && shape->WINDOW <= unit->most.WINDOW &&
            shape->SOFT_CAP >= unit->least.SOFT_CAP && shape->SOFT_CAP <= unit->most.SOFT_CAP &&
-           shape->SINKS >= unit->least.SINKS && shape->SINKS <= unit->most.SINKS;
+           shape->SINKS >= unit->least.SINKS && shape->SINKS <= unit->most.SINKS &&
+           shape->VARLEN >= unit->least.VARLEN && shape->VARLEN <= unit->most.VARLEN &&
+           shape->TOTAL_Q >= unit->least.TOTAL_Q && shape->TOTAL_Q <= unit->most.TOTAL_Q &&
+           shape->TOTAL_K >= unit->least.TOTAL_K && shape->TOTAL_K <= unit->most.TOTAL_K;
 }
 
 int attention_long_h200_launch(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,

@@ -4,48 +4,41 @@
  * FlashAttention forward on Hopper: wgmma and TMA
  *
  * Tuned on NVIDIA H200 for these shapes (measured p50 per call):
- *     B=2,H=16,S=4096,D=128,CAUSAL=1     251.39 us
- *     B=1,H=32,H_KV=8,S=8192,D=128,CAUSAL=1   918.08 us
- *     B=2,H=16,S=4096,D=128              452.45 us
- *     B=4,H=16,S=512,D=128                19.40 us
- *     B=4,H=16,S=4096,D=64,CAUSAL=1      301.81 us
+ *     B=2,H=16,S=4096,D=128,CAUSAL=1     254.61 us
+ *     B=1,H=32,H_KV=8,S=8192,D=128,CAUSAL=1   904.03 us
+ *     B=2,H=16,S=4096,D=128              448.72 us
+ *     B=4,H=16,S=512,D=128                19.22 us
+ *     B=4,H=16,S=4096,D=64,CAUSAL=1      307.02 us
  * What it passed:
  *     from variant 1: probe cases (4 of 4), cases (1 of 1), timed outputs, edge shapes (8 cases),
  *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 4 cases
- *     and parts of 3); 29 inputs of seed 11400714819323198495; NVIDIA H200; warm and cold graphs 7,
+ *     and parts of 3); 29 inputs of seed 11400714819323198575; NVIDIA H200; warm and cold graphs 7,
  *      sustained
  *     from variant 2: probe cases (4 of 4), cases (1 of 1), timed outputs, edge shapes (8 cases),
  *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 4 cases
- *     and parts of 3); 29 inputs of seed 11400714819323198581; NVIDIA H200; warm and cold graphs 7,
+ *     and parts of 3); 29 inputs of seed 11400714819323198516; NVIDIA H200; warm and cold graphs 7,
  *      sustained
  *     from variant 3: probe cases (4 of 4), cases (1 of 1), timed outputs, edge shapes (8 cases),
  *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 4 cases
- *     and parts of 3); 29 inputs of seed 11400714819323198672; NVIDIA H200; warm and cold graphs 7,
+ *     and parts of 3); 29 inputs of seed 11400714819323198597; NVIDIA H200; warm and cold graphs 7,
  *      sustained
  *     from variant 4: probe cases (4 of 4), cases (1 of 1), timed outputs, edge shapes (8 cases),
- *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 5 cases
- *     and parts of 4); 29 inputs of seed 11400714819323198743; NVIDIA H200; warm and cold graphs 7,
- *      sustained
- *     from variant 5: probe cases (4 of 4), cases (1 of 1), timed outputs, edge shapes (8 cases),
  *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 4 cases
- *     and parts of 3); 29 inputs of seed 11400714819323198904; NVIDIA H200; warm and cold graphs 7,
+ *     and parts of 3); 29 inputs of seed 11400714819323198564; NVIDIA H200; warm and cold graphs 7,
  *      sustained
  * Verified for shapes in these ranges:
- *     D=128,CAUSAL=1,BF16=0: B 1 to 2, H 2 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD
- *     0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0
- *     to 0, SINKS 0 to 0
- *     D=128,CAUSAL=1,BF16=0: B 1 to 2, H 2 to 32, H_KV 1 to 8, S 1 to 8192, S_KV 33 to 8192, BSHD
- *     0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0
- *     to 0, SINKS 0 to 0
- *     D=128,CAUSAL=0,BF16=0: B 1 to 2, H 2 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD
- *     0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0
- *     to 0, SINKS 0 to 0
- *     D=128,CAUSAL=0,BF16=0: B 1 to 4, H 2 to 16, H_KV 1 to 16, S 1 to 512, S_KV 33 to 512, BSHD 0
- *     to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0 to
- *     0, SINKS 0 to 0
- *     D=64,CAUSAL=1,BF16=0: B 1 to 4, H 2 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD
- *     0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 64 to 64, WINDOW 0 to 0, SOFT_CAP 0 to
- *     0, SINKS 0 to 0
+ *     D=128,CAUSAL=1,BF16=0,VARLEN=0: B 1 to 4, H 1 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to
+ *     4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0,
+ *     SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0
+ *     D=128,CAUSAL=1,BF16=0,VARLEN=0: B 1 to 4, H 1 to 32, H_KV 1 to 8, S 1 to 8192, S_KV 33 to
+ *     8192, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0,
+ *     SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0
+ *     D=128,CAUSAL=0,BF16=0,VARLEN=0: B 1 to 4, H 1 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to
+ *     4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0,
+ *     SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0
+ *     D=64,CAUSAL=1,BF16=0,VARLEN=0: B 1 to 4, H 1 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to
+ *     4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 64 to 64, WINDOW 0 to 0,
+ *     SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0
  * attention_long_h200_launch refuses other shapes. attention_long_h200_launch_unverified takes every shape that
  * one of the kernels supports.
  *
@@ -73,15 +66,15 @@ extern "C" {
 
 /* The shape of the problem. */
 struct attention_long_h200_shape {
-    int64_t B; /* batch */
+    int64_t B; /* batch; with VARLEN sequences */
     int64_t H; /* heads of Q and O */
     int64_t H_KV; /* heads of K and V; each serves H / H_KV neighbours */
-    int64_t S; /* queries per head */
-    int64_t S_KV; /* keys per head */
+    int64_t S; /* queries per head; with VARLEN max_seqlen_q, the most of a sequence */
+    int64_t S_KV; /* keys per head; with VARLEN max_seqlen_k, the most of a sequence */
     int64_t D; /* columns of Q and K */
     int64_t CAUSAL; /* 1: query i sees key j only if j <= i + S_KV - S */
     int64_t BF16; /* 1: Q, K, V and O are bf16; 0: f16 */
-    int64_t BSHD; /* memory layout of Q, K, V and O: 1: [B, S, H, D]; 0: [B, H, S, D] */
+    int64_t BSHD; /* memory layout of Q, K, V and O: 1: [B, S, H, D], with VARLEN [total, H, D]; 0: [B, H, S, D], with VARLEN [H, total, D] */
     int64_t LSE; /* 1: the log-sum-exp of each query is written too */
     float SCALE; /* softmax scale; 0: 1 / sqrt(D) */
     int64_t GAP; /* unused elements between the rows of Q and K, for slices of a larger tensor */
@@ -89,24 +82,29 @@ struct attention_long_h200_shape {
     int64_t WINDOW; /* sliding window: query i sees key j only if i + S_KV - S - j < WINDOW; 0: none */
     int64_t SOFT_CAP; /* soft cap c of logits: a scaled score s becomes c * tanh(s / c); 0: none */
     int64_t SINKS; /* 1: the logit of each head's attention sink joins the denominator of the softmax */
+    int64_t VARLEN; /* 1: variable lengths: B sequences are packed, one behind the other; cu_seqlens_q and cu_seqlens_k say where each begins */
+    int64_t TOTAL_Q; /* with VARLEN the queries of all sequences, total_q; 0: S for each two sequences */
+    int64_t TOTAL_K; /* with VARLEN the keys of all sequences, total_k; 0: as many as the queries, and S_KV - S more for each two sequences */
 };
 
 /* Device pointers, aligned to 16 bytes unless stated. Tensors are packed, the last extent innermost,
    unless they have strides. */
 struct attention_long_h200_tensors {
-    const void *q; /* bf16 if BF16, else f16 [B, H, S, D] */
-    const void *k; /* bf16 if BF16, else f16 [B, H_KV, S_KV, D] */
-    const void *v; /* bf16 if BF16, else f16 [B, H_KV, S_KV, DV] */
-    void *o; /* bf16 if BF16, else f16 [B, H, S, DV] */
-    void *lse; /* f32 [B * H * S]; NULL unless LSE */
+    const void *q; /* bf16 if BF16, else f16 [BATCHES, H, ROWS, D] */
+    const void *k; /* bf16 if BF16, else f16 [BATCHES, H_KV, ROWS_KV, D] */
+    const void *v; /* bf16 if BF16, else f16 [BATCHES, H_KV, ROWS_KV, DV] */
+    void *o; /* bf16 if BF16, else f16 [BATCHES, H, ROWS, DV] */
+    void *lse; /* f32 [BATCHES * H * ROWS]; NULL unless LSE */
     const void *sinks; /* f32 [H]; NULL unless SINKS */
+    const void *cu_seqlens_q; /* i32 [B + 1]; NULL unless VARLEN */
+    const void *cu_seqlens_k; /* i32 [B + 1]; NULL unless VARLEN */
     /* Strides in elements of each extent except the last, whose stride is 1, in the order of the
        extents above; each must be a multiple of the tensor's alignment. All 0 means
        packed: */
-    int64_t q_strides[3]; /* BSHD ? S * Q_ROW : H * Q_HEAD, BSHD ? D : S * Q_ROW, (BSHD ? H * D : D) + GAP */
-    int64_t k_strides[3]; /* BSHD ? S_KV * K_ROW : H_KV * K_HEAD, BSHD ? D : S_KV * K_ROW, (BSHD ? H_KV * D : D) + GAP */
-    int64_t v_strides[3]; /* H_KV * S_KV * DV, BSHD ? DV : S_KV * DV, BSHD ? H_KV * DV : DV */
-    int64_t o_strides[3]; /* H * S * DV, BSHD ? DV : S * DV, BSHD ? H * DV : DV */
+    int64_t q_strides[3]; /* BSHD ? ROWS * Q_ROW : H * Q_HEAD, BSHD ? D : ROWS * Q_ROW, (BSHD ? H * D : D) + GAP */
+    int64_t k_strides[3]; /* BSHD ? ROWS_KV * K_ROW : H_KV * K_HEAD, BSHD ? D : ROWS_KV * K_ROW, (BSHD ? H_KV * D : D) + GAP */
+    int64_t v_strides[3]; /* H_KV * ROWS_KV * DV, BSHD ? DV : ROWS_KV * DV, BSHD ? H_KV * DV : DV */
+    int64_t o_strides[3]; /* H * ROWS * DV, BSHD ? DV : ROWS * DV, BSHD ? H * DV : DV */
 };
 
 /* Why a call was rejected. Positive statuses are CUDA errors (cudaError_t). */

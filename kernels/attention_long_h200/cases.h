@@ -26,14 +26,14 @@ static inline int64_t int64_log2(int64_t a) {
 }
 
 enum {
-    DIMENSIONS = 16,
-    TENSORS = 6, /* without workspaces */
+    DIMENSIONS = 19,
+    TENSORS = 8, /* without workspaces */
     CONTENTS = 0, /* what those hold before a call that are read and written */
     MAGNITUDES = 0,
     SCALARS = 0,
-    OWN_OF_SETUP = 0, /* tensors that only setup takes */
+    OWN_OF_SETUP = 3, /* tensors that only setup takes */
     ARRAYS = TENSORS + CONTENTS + MAGNITUDES + SCALARS + OWN_OF_SETUP, /* in this order */
-    HAS_SETUP = 0, /* it writes inputs */
+    HAS_SETUP = 1, /* it writes inputs */
     PERSISTING = 0, /* a launch keeps a tensor in L2 */
     SHAPES = 17,
     CASES = 5, /* the first so many shapes are timed */
@@ -51,11 +51,15 @@ void attention_fwd_reference(const int64_t *dimensions, void *const *tensors);
 int attention_long_h200_gpu_reference(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
                       cudaStream_t stream);
 
+/* What writes inputs, which are the kernel's, on the GPU (setup_launch.c). */
+int attention_long_h200_gpu_setup(const struct attention_long_h200_shape *shape, const struct attention_long_h200_tensors *tensors,
+                  void *const *own, cudaStream_t stream);
+
 #define kernel_recorded_inputs(dimensions, seed, tensors) ((void)0) /* random ones are as good */
 
 /* What a tensor holds before a call: that of each shape. */
 enum before { ANYTHING, ZEROS, ITS_INPUT };
-static const enum before before_call[TENSORS] = {ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING};
+static const enum before before_call[TENSORS] = {ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING};
 
 /* If given, an element of an output may be off by absolute + relative * |reference| + of_magnitude *
    its magnitude, and a share of `matched` must be off by no more. */
@@ -77,175 +81,260 @@ struct checked_shape {
 
 static const struct checked_shape shapes[SHAPES] = {
     {"B=2,H=16,S=4096,D=128,CAUSAL=1",
-     {2, 16, 16, 4096, 4096, 128, 1, 0, 0, 0, 0, 0, 128, 0, 0, 0},
+     {2, 16, 16, 4096, 4096, 128, 1, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 16777216, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 16777216, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 16777216, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 16777216, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000891266, 0.00160114, 137438953472.0, 251.3920, 253.0304,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.00089313, 0.00164257, 137438953472.0, 254.6080, 255.4496,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=1,H=32,H_KV=8,S=8192,D=128,CAUSAL=1",
-     {1, 32, 8, 8192, 8192, 128, 1, 0, 0, 0, 0, 0, 128, 0, 0, 0},
+     {1, 32, 8, 8192, 8192, 128, 1, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 33554432, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 8388608, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 8388608, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 33554432, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000897837, 0.00157966, 549755813888.0, 918.0800, 922.0128,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000896014, 0.00158274, 549755813888.0, 904.0320, 910.0960,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=2,H=16,S=4096,D=128",
-     {2, 16, 16, 4096, 4096, 128, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0},
+     {2, 16, 16, 4096, 4096, 128, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 16777216, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 16777216, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 16777216, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 16777216, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000902532, 0.00157092, 274877906944.0, 452.4480, 455.3312,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000902555, 0.0016053, 274877906944.0, 448.7200, 452.8768,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=4,H=16,S=512,D=128",
-     {4, 16, 16, 512, 512, 128, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0},
+     {4, 16, 16, 512, 512, 128, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 4194304, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 4194304, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 4194304, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 4194304, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000903604, 0.00166211, 8589934592.0, 19.4048, 19.4790,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000903497, 0.00160031, 8589934592.0, 19.2216, 19.2800,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=4,H=16,S=4096,D=64,CAUSAL=1",
-     {4, 16, 16, 4096, 4096, 64, 1, 0, 0, 0, 0, 0, 64, 0, 0, 0},
+     {4, 16, 16, 4096, 4096, 64, 1, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 16777216, 64, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 16777216, 64, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 16777216, 64, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 16777216, 64, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000892628, 0.00174994, 137438953472.0, 301.8080, 303.8080,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=1,H=2,S=17,S_KV=33,D=128,CAUSAL=1",
-     {1, 2, 2, 17, 33, 128, 1, 0, 0, 0, 0, 0, 128, 0, 0, 0},
-     {{"q", "f16", 0, 4352, 128, {0, 1, 0, NULL, 0, 0}},
-      {"k", "f16", 0, 8448, 128, {0, 1, 0, NULL, 0, 0}},
-      {"v", "f16", 0, 8448, 128, {0, 1, 0, NULL, 0, 0}},
-      {"o", "f16", 1, 4352, 128, {0, 0, 0, NULL, 0, 0}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000894292, 0.00175111, 137438953472.0, 307.0240, 309.6672,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=4,H=1,S=17,S_KV=33,D=128,CAUSAL=1",
+     {4, 1, 1, 17, 33, 128, 1, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0},
+     {{"q", "f16", 0, 8704, 128, {0, 1, 0, NULL, 0, 0}},
+      {"k", "f16", 0, 16896, 128, {0, 1, 0, NULL, 0, 0}},
+      {"v", "f16", 0, 16896, 128, {0, 1, 0, NULL, 0, 0}},
+      {"o", "f16", 1, 8704, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 287232.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=2,H=3,H_KV=1,S=1,S_KV=70,D=128,CAUSAL=1,LSE=1",
-     {2, 3, 1, 1, 70, 128, 1, 0, 0, 1, 0, 0, 128, 0, 0, 0},
-     {{"q", "f16", 0, 768, 128, {0, 1, 0, NULL, 0, 0}},
-      {"k", "f16", 0, 17920, 128, {0, 1, 0, NULL, 0, 0}},
-      {"v", "f16", 0, 17920, 128, {0, 1, 0, NULL, 0, 0}},
-      {"o", "f16", 1, 768, 128, {0, 0, 0, NULL, 0, 0}},
-      {"lse", "f32", 1, 6, 6, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 107520.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=2,H=2,S=130,S_KV=65,D=128,CAUSAL=1,BSHD=1,SCALE=0.3,GAP=128",
-     {2, 2, 2, 130, 65, 128, 1, 0, 1, 0, 1050253722, 128, 128, 0, 0, 0},
-     {{"q", "f16", 0, 99712, 128, {0, 1, 0, NULL, 0, 0}},
-      {"k", "f16", 0, 49792, 128, {0, 1, 0, NULL, 0, 0}},
-      {"v", "f16", 0, 33280, 128, {0, 1, 0, NULL, 0, 0}},
-      {"o", "f16", 1, 66560, 128, {0, 0, 0, NULL, 0, 0}},
-      {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 8652800.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=1,H=4,H_KV=2,S=100,D=128,CAUSAL=1,BSHD=1,LSE=1",
-     {1, 4, 2, 100, 100, 128, 1, 0, 1, 1, 0, 0, 128, 0, 0, 0},
-     {{"q", "f16", 0, 51200, 128, {0, 1, 0, NULL, 0, 0}},
-      {"k", "f16", 0, 25600, 128, {0, 1, 0, NULL, 0, 0}},
-      {"v", "f16", 0, 25600, 128, {0, 1, 0, NULL, 0, 0}},
-      {"o", "f16", 1, 51200, 128, {0, 0, 0, NULL, 0, 0}},
-      {"lse", "f32", 1, 400, 400, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 10240000.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=1,H=2,S=17,S_KV=33,D=128",
-     {1, 2, 2, 17, 33, 128, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0},
-     {{"q", "f16", 0, 4352, 128, {0, 1, 0, NULL, 0, 0}},
-      {"k", "f16", 0, 8448, 128, {0, 1, 0, NULL, 0, 0}},
-      {"v", "f16", 0, 8448, 128, {0, 1, 0, NULL, 0, 0}},
-      {"o", "f16", 1, 4352, 128, {0, 0, 0, NULL, 0, 0}},
-      {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
      0.000977562, 0.00195413, 574464.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=2,H=3,H_KV=1,S=1,S_KV=70,D=128,LSE=1",
-     {2, 3, 1, 1, 70, 128, 0, 0, 0, 1, 0, 0, 128, 0, 0, 0},
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=2,H=3,H_KV=1,S=1,S_KV=70,D=128,CAUSAL=1,LSE=1",
+     {2, 3, 1, 1, 70, 128, 1, 0, 0, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 768, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 17920, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 17920, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 768, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f32", 1, 6, 6, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 215040.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=2,H=2,S=130,S_KV=65,D=128,BSHD=1,SCALE=0.3,GAP=128",
-     {2, 2, 2, 130, 65, 128, 0, 0, 1, 0, 1050253722, 128, 128, 0, 0, 0},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 107520.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=2,H=2,S=130,S_KV=65,D=128,CAUSAL=1,BSHD=1,SCALE=0.3,GAP=128",
+     {2, 2, 2, 130, 65, 128, 1, 0, 1, 0, 1050253722, 128, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 99712, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 49792, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 33280, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 66560, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 17305600.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=1,H=4,H_KV=2,S=100,D=128,BSHD=1,LSE=1",
-     {1, 4, 2, 100, 100, 128, 0, 0, 1, 1, 0, 0, 128, 0, 0, 0},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 8652800.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=1,H=4,H_KV=2,S=100,D=128,CAUSAL=1,BSHD=1,LSE=1",
+     {1, 4, 2, 100, 100, 128, 1, 0, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 51200, 128, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 25600, 128, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 25600, 128, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 51200, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f32", 1, 400, 400, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 20480000.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
-    {"B=1,H=2,S=17,S_KV=33,D=64,CAUSAL=1",
-     {1, 2, 2, 17, 33, 64, 1, 0, 0, 0, 0, 0, 64, 0, 0, 0},
-     {{"q", "f16", 0, 2176, 64, {0, 1, 0, NULL, 0, 0}},
-      {"k", "f16", 0, 4224, 64, {0, 1, 0, NULL, 0, 0}},
-      {"v", "f16", 0, 4224, 64, {0, 1, 0, NULL, 0, 0}},
-      {"o", "f16", 1, 2176, 64, {0, 0, 0, NULL, 0, 0}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 10240000.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=4,H=1,S=17,S_KV=33,D=128",
+     {4, 1, 1, 17, 33, 128, 0, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0},
+     {{"q", "f16", 0, 8704, 128, {0, 1, 0, NULL, 0, 0}},
+      {"k", "f16", 0, 16896, 128, {0, 1, 0, NULL, 0, 0}},
+      {"v", "f16", 0, 16896, 128, {0, 1, 0, NULL, 0, 0}},
+      {"o", "f16", 1, 8704, 128, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
-     0.000977562, 0.00195413, 143616.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 1148928.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=2,H=3,H_KV=1,S=1,S_KV=70,D=128,LSE=1",
+     {2, 3, 1, 1, 70, 128, 0, 0, 0, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0},
+     {{"q", "f16", 0, 768, 128, {0, 1, 0, NULL, 0, 0}},
+      {"k", "f16", 0, 17920, 128, {0, 1, 0, NULL, 0, 0}},
+      {"v", "f16", 0, 17920, 128, {0, 1, 0, NULL, 0, 0}},
+      {"o", "f16", 1, 768, 128, {0, 0, 0, NULL, 0, 0}},
+      {"lse", "f32", 1, 6, 6, {0, 0, 0, NULL, 0, 0}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 215040.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=2,H=2,S=130,S_KV=65,D=128,BSHD=1,SCALE=0.3,GAP=128",
+     {2, 2, 2, 130, 65, 128, 0, 0, 1, 0, 1050253722, 128, 128, 0, 0, 0, 0, 0, 0},
+     {{"q", "f16", 0, 99712, 128, {0, 1, 0, NULL, 0, 0}},
+      {"k", "f16", 0, 49792, 128, {0, 1, 0, NULL, 0, 0}},
+      {"v", "f16", 0, 33280, 128, {0, 1, 0, NULL, 0, 0}},
+      {"o", "f16", 1, 66560, 128, {0, 0, 0, NULL, 0, 0}},
+      {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 17305600.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=1,H=4,H_KV=2,S=100,D=128,BSHD=1,LSE=1",
+     {1, 4, 2, 100, 100, 128, 0, 0, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0},
+     {{"q", "f16", 0, 51200, 128, {0, 1, 0, NULL, 0, 0}},
+      {"k", "f16", 0, 25600, 128, {0, 1, 0, NULL, 0, 0}},
+      {"v", "f16", 0, 25600, 128, {0, 1, 0, NULL, 0, 0}},
+      {"o", "f16", 1, 51200, 128, {0, 0, 0, NULL, 0, 0}},
+      {"lse", "f32", 1, 400, 400, {0, 0, 0, NULL, 0, 0}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 20480000.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+    {"B=4,H=1,S=17,S_KV=33,D=64,CAUSAL=1",
+     {4, 1, 1, 17, 33, 64, 1, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0},
+     {{"q", "f16", 0, 4352, 64, {0, 1, 0, NULL, 0, 0}},
+      {"k", "f16", 0, 8448, 64, {0, 1, 0, NULL, 0, 0}},
+      {"v", "f16", 0, 8448, 64, {0, 1, 0, NULL, 0, 0}},
+      {"o", "f16", 1, 4352, 64, {0, 0, 0, NULL, 0, 0}},
+      {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+     0.000977562, 0.00195413, 287232.0, 0, 0,
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=2,H=3,H_KV=1,S=1,S_KV=70,D=64,CAUSAL=1,LSE=1",
-     {2, 3, 1, 1, 70, 64, 1, 0, 0, 1, 0, 0, 64, 0, 0, 0},
+     {2, 3, 1, 1, 70, 64, 1, 0, 0, 1, 0, 0, 64, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 384, 64, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 8960, 64, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 8960, 64, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 384, 64, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f32", 1, 6, 6, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
      0.000977562, 0.00195413, 53760.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=2,H=2,S=130,S_KV=65,D=64,CAUSAL=1,BSHD=1,SCALE=0.3,GAP=128",
-     {2, 2, 2, 130, 65, 64, 1, 0, 1, 0, 1050253722, 128, 64, 0, 0, 0},
+     {2, 2, 2, 130, 65, 64, 1, 0, 1, 0, 1050253722, 128, 64, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 66432, 64, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 33152, 64, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 16640, 64, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 33280, 64, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f16", 1, 0, 0, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
      0.000977562, 0.00195413, 4326400.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
     {"B=1,H=4,H_KV=2,S=100,D=64,CAUSAL=1,BSHD=1,LSE=1",
-     {1, 4, 2, 100, 100, 64, 1, 0, 1, 1, 0, 0, 64, 0, 0, 0},
+     {1, 4, 2, 100, 100, 64, 1, 0, 1, 1, 0, 0, 64, 0, 0, 0, 0, 0, 0},
      {{"q", "f16", 0, 25600, 64, {0, 1, 0, NULL, 0, 0}},
       {"k", "f16", 0, 12800, 64, {0, 1, 0, NULL, 0, 0}},
       {"v", "f16", 0, 12800, 64, {0, 1, 0, NULL, 0, 0}},
       {"o", "f16", 1, 25600, 64, {0, 0, 0, NULL, 0, 0}},
       {"lse", "f32", 1, 400, 400, {0, 0, 0, NULL, 0, 0}},
-      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
+      {"sinks", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_q", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"cu_seqlens_k", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"key_draws", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}},
+      {"length_order", "f16", 0, 0, 0, {0, 0, 0, NULL, 0, 0}}},
      0.000977562, 0.00195413, 5120000.0, 0, 0,
-     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
+     {BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND, BOUND}},
 };
 
 /* A real-valued dimension is stored as the bits of a float. */
@@ -259,7 +348,7 @@ static float real(int64_t bits)
 
 static struct attention_long_h200_shape to_shape(const int64_t *d)
 {
-    const struct attention_long_h200_shape shape = {d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], real(d[10]), d[11], d[12], d[13], d[14], d[15]};
+    const struct attention_long_h200_shape shape = {d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7], d[8], d[9], real(d[10]), d[11], d[12], d[13], d[14], d[15], d[16], d[17], d[18]};
     return shape;
 }
 
@@ -274,7 +363,7 @@ static int kernel_launch_verified(const int64_t *d, void *const *t, void *worksp
                                   int64_t workspace_bytes, cudaStream_t stream)
 {
     const struct attention_long_h200_shape shape = to_shape(d);
-    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5]};
+    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5], .cu_seqlens_q = t[6], .cu_seqlens_k = t[7]};
     return attention_long_h200_launch(&shape, &tensors, workspace, (size_t)workspace_bytes, stream);
 }
 
@@ -282,7 +371,7 @@ static int kernel_launch(const int64_t *d, void *const *t, void *workspace,
                          int64_t workspace_bytes, cudaStream_t stream)
 {
     const struct attention_long_h200_shape shape = to_shape(d);
-    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5]};
+    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5], .cu_seqlens_q = t[6], .cu_seqlens_k = t[7]};
     return attention_long_h200_launch_unverified(&shape, &tensors, workspace, (size_t)workspace_bytes, stream);
 }
 
@@ -297,7 +386,7 @@ static int kernel_gpu_reference(const int64_t *d, void *const *t, void *workspac
                                 int64_t workspace_bytes, cudaStream_t stream)
 {
     const struct attention_long_h200_shape shape = to_shape(d);
-    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5]};
+    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5], .cu_seqlens_q = t[6], .cu_seqlens_k = t[7]};
     (void)workspace, (void)workspace_bytes;
     return attention_long_h200_gpu_reference(&shape, &tensors, stream);
 }
@@ -305,8 +394,9 @@ static int kernel_gpu_reference(const int64_t *d, void *const *t, void *workspac
 /* `t` has all arrays. */
 static int kernel_gpu_setup(const int64_t *d, void *const *t, cudaStream_t stream)
 {
-    (void)d, (void)t, (void)stream;
-    return 0;
+    const struct attention_long_h200_shape shape = to_shape(d);
+    const struct attention_long_h200_tensors tensors = {.q = t[0], .k = t[1], .v = t[2], .o = t[3], .lse = t[4], .sinks = t[5], .cu_seqlens_q = t[6], .cu_seqlens_k = t[7]};
+    return attention_long_h200_gpu_setup(&shape, &tensors, t + ARRAYS - OWN_OF_SETUP, stream);
 }
 
 #define kernel_error_string attention_long_h200_error_string
@@ -336,6 +426,9 @@ static const struct dimension {
     {"WINDOW", "0 to 1048576", 0, 0, 1, 0, 1048576, 0, NULL},
     {"SOFT_CAP", "0 to 65536", 0, 0, 1, 0, 65536, 0, NULL},
     {"SINKS", "0 or 1", 0, 0, 1, 0, 0, 2, (const int64_t[]){0, 1}},
+    {"VARLEN", "0 or 1", 0, 1, 1, 0, 0, 2, (const int64_t[]){0, 1}},
+    {"TOTAL_Q", "0 to 2147483647", 0, 0, 1, 0, 2147483647, 0, NULL},
+    {"TOTAL_K", "0 to 2147483647", 0, 0, 1, 0, 2147483647, 0, NULL},
 };
 
 /* A dimension that was not given, from those before it. */
@@ -368,6 +461,12 @@ static int64_t default_value(int dimension, const int64_t *d)
         return 0;
     case 15:
         return 0;
+    case 16:
+        return 0;
+    case 17:
+        return 0;
+    case 18:
+        return 0;
     default:
         return 0;
     }
@@ -390,52 +489,102 @@ static struct tensor plan_tensor(const char *name, const char *dtype, int is_out
 
 static void plan_tensors(const struct attention_long_h200_shape *shape, struct tensor *tensors)
 {
+    const int64_t PAIRS = shape->B / 2LL;
+    const int64_t SHARES = int64_ceil_div(shape->B, 2LL);
+    const int64_t BATCHES = shape->VARLEN ? 1LL : shape->B;
+    const int64_t ROWS = shape->VARLEN ? int64_min((shape->TOTAL_Q > 0LL) ? shape->TOTAL_Q : (SHARES * shape->S), shape->B * shape->S) : shape->S;
+    const int64_t TOTAL_KEYS = (shape->TOTAL_K > 0LL) ? shape->TOTAL_K : ((shape->S > shape->S_KV) ? (SHARES * shape->S_KV) : (ROWS + (SHARES * (shape->S_KV - shape->S))));
+    const int64_t ROWS_KV = shape->VARLEN ? int64_min(TOTAL_KEYS, shape->B * shape->S_KV) : shape->S_KV;
     const int64_t Q_ROW = (shape->BSHD ? (shape->H * shape->D) : shape->D) + shape->GAP;
-    const int64_t Q_HEAD = shape->BSHD ? shape->D : (shape->S * Q_ROW);
-    const int64_t Q_BATCH = shape->BSHD ? (shape->S * Q_ROW) : (shape->H * Q_HEAD);
+    const int64_t Q_HEAD = shape->BSHD ? shape->D : (ROWS * Q_ROW);
+    const int64_t Q_BATCH = shape->BSHD ? (ROWS * Q_ROW) : (shape->H * Q_HEAD);
     const int64_t K_ROW = (shape->BSHD ? (shape->H_KV * shape->D) : shape->D) + shape->GAP;
-    const int64_t K_HEAD = shape->BSHD ? shape->D : (shape->S_KV * K_ROW);
-    const int64_t K_BATCH = shape->BSHD ? (shape->S_KV * K_ROW) : (shape->H_KV * K_HEAD);
+    const int64_t K_HEAD = shape->BSHD ? shape->D : (ROWS_KV * K_ROW);
+    const int64_t K_BATCH = shape->BSHD ? (ROWS_KV * K_ROW) : (shape->H_KV * K_HEAD);
     const int64_t V_ROW = shape->BSHD ? (shape->H_KV * shape->DV) : shape->DV;
-    const int64_t V_HEAD = shape->BSHD ? shape->DV : (shape->S_KV * shape->DV);
-    const int64_t V_BATCH = (shape->H_KV * shape->S_KV) * shape->DV;
+    const int64_t V_HEAD = shape->BSHD ? shape->DV : (ROWS_KV * shape->DV);
+    const int64_t V_BATCH = (shape->H_KV * ROWS_KV) * shape->DV;
     const int64_t O_ROW = shape->BSHD ? (shape->H * shape->DV) : shape->DV;
-    const int64_t O_HEAD = shape->BSHD ? shape->DV : (shape->S * shape->DV);
-    const int64_t O_BATCH = (shape->H * shape->S) * shape->DV;
+    const int64_t O_HEAD = shape->BSHD ? shape->DV : (ROWS * shape->DV);
+    const int64_t O_BATCH = (shape->H * ROWS) * shape->DV;
     tensors[0] = plan_tensor("q", shape->BF16 ? "bf16" : "f16", 0, 1, 4,
-                             (const int64_t[]){shape->B, shape->H, shape->S, shape->D},
+                             (const int64_t[]){BATCHES, shape->H, ROWS, shape->D},
                              (const int64_t[]){Q_BATCH, Q_HEAD, Q_ROW},
                              (struct fill){shape->BF16 ? 0 : 0, 1, 0, NULL, 0, 0});
     tensors[1] = plan_tensor("k", shape->BF16 ? "bf16" : "f16", 0, 1, 4,
-                             (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->D},
+                             (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->D},
                              (const int64_t[]){K_BATCH, K_HEAD, K_ROW},
                              (struct fill){shape->BF16 ? 0 : 0, 1, 0, NULL, 0, 0});
     tensors[2] = plan_tensor("v", shape->BF16 ? "bf16" : "f16", 0, 1, 4,
-                             (const int64_t[]){shape->B, shape->H_KV, shape->S_KV, shape->DV},
+                             (const int64_t[]){BATCHES, shape->H_KV, ROWS_KV, shape->DV},
                              (const int64_t[]){V_BATCH, V_HEAD, V_ROW},
                              (struct fill){shape->BF16 ? 0 : 0, 1, 0, NULL, 0, 0});
     tensors[3] = plan_tensor("o", shape->BF16 ? "bf16" : "f16", 1, 1, 4,
-                             (const int64_t[]){shape->B, shape->H, shape->S, shape->DV},
+                             (const int64_t[]){BATCHES, shape->H, ROWS, shape->DV},
                              (const int64_t[]){O_BATCH, O_HEAD, O_ROW},
                              (struct fill){0, 0, 0, NULL, 0, 0});
     tensors[4] = plan_tensor("lse", "f32", 1, shape->LSE ? 1 : 0, 1,
-                             (const int64_t[]){(shape->B * shape->H) * shape->S},
+                             (const int64_t[]){(BATCHES * shape->H) * ROWS},
                              NULL,
                              (struct fill){0, 0, 0, NULL, 0, 0});
     tensors[5] = plan_tensor("sinks", "f32", 0, shape->SINKS ? 1 : 0, 1,
                              (const int64_t[]){shape->H},
                              NULL,
                              (struct fill){0, 1, 0, NULL, 0, 0});
+    tensors[6] = plan_tensor("cu_seqlens_q", "i32", 0, shape->VARLEN ? 1 : 0, 1,
+                             (const int64_t[]){shape->B + 1LL},
+                             NULL,
+                             (struct fill){17, 0, 0, NULL, 0, 0});
+    tensors[7] = plan_tensor("cu_seqlens_k", "i32", 0, shape->VARLEN ? 1 : 0, 1,
+                             (const int64_t[]){shape->B + 1LL},
+                             NULL,
+                             (struct fill){17, 0, 0, NULL, 0, 0});
+    tensors[8] = plan_tensor("length_draws", "u32", 0, shape->VARLEN ? 1 : 0, 1,
+                             (const int64_t[]){PAIRS + 1LL},
+                             NULL,
+                             (struct fill){0, 1, 0, NULL, 0, 0});
+    tensors[9] = plan_tensor("key_draws", "u32", 0, shape->VARLEN ? 1 : 0, 1,
+                             (const int64_t[]){PAIRS + 1LL},
+                             NULL,
+                             (struct fill){0, 1, 0, NULL, 0, 0});
+    tensors[10] = plan_tensor("length_order", "i32", 0, shape->VARLEN ? 1 : 0, 1,
+                             (const int64_t[]){shape->B},
+                             NULL,
+                             (struct fill){13, 0, 0, NULL, 0, 0});
 }
 
 static double count_operations(const struct attention_long_h200_shape *shape)
 {
-    const double MASKED_ROWS = int64_min((double)shape->S, (double)shape->S_KV);
-    const double MASKED_PAIRS = (double)shape->CAUSAL ? (((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + (((double)shape->S - MASKED_ROWS) * (double)shape->S_KV)) : 0LL;
-    const double PASSED_KEYS = int64_max((double)shape->S_KV - (double)shape->WINDOW, 0LL);
-    const double PASSED_ROWS = int64_min((double)shape->S, PASSED_KEYS);
-    const double PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
-    return (double)shape->WINDOW ? ((((2LL * (double)shape->B) * (double)shape->H) * ((((double)shape->S * (double)shape->S_KV) - MASKED_PAIRS) - PASSED_PAIRS)) * ((double)shape->D + (double)shape->DV)) : ((((((2LL * (double)shape->B) * (double)shape->H) * (double)shape->S) * (double)shape->S_KV) * ((double)shape->D + (double)shape->DV)) / ((double)shape->CAUSAL ? 2LL : 1LL));
+    const int64_t PAIRS = shape->B / 2LL;
+    const int64_t SHARES = int64_ceil_div(shape->B, 2LL);
+    const int64_t ROWS = shape->VARLEN ? int64_min((shape->TOTAL_Q > 0LL) ? shape->TOTAL_Q : (SHARES * shape->S), shape->B * shape->S) : shape->S;
+    const int64_t TOTAL_KEYS = (shape->TOTAL_K > 0LL) ? shape->TOTAL_K : ((shape->S > shape->S_KV) ? (SHARES * shape->S_KV) : (ROWS + (SHARES * (shape->S_KV - shape->S))));
+    const int64_t ROWS_KV = shape->VARLEN ? int64_min(TOTAL_KEYS, shape->B * shape->S_KV) : shape->S_KV;
+    const int64_t HAS_CONTEXT = ((shape->S <= shape->S_KV) && (ROWS <= ROWS_KV)) && ((ROWS_KV - ROWS) <= (shape->B * (shape->S_KV - shape->S)));
+    const int64_t DRAWN_MOST = HAS_CONTEXT ? (shape->S_KV - shape->S) : shape->S_KV;
+    const int64_t DRAWN_KEYS = HAS_CONTEXT ? (ROWS_KV - ROWS) : ROWS_KV;
+    const int64_t ODD_Q = (shape->B % 2LL) * int64_min(shape->S, ROWS / SHARES);
+    const int64_t ODD_D = (shape->B % 2LL) * int64_min(DRAWN_MOST, DRAWN_KEYS / SHARES);
+    const int64_t PAIR_Q = (ROWS - ODD_Q) / int64_max(PAIRS, 1LL);
+    const int64_t PAIR_D = (DRAWN_KEYS - ODD_D) / int64_max(PAIRS, 1LL);
+    const int64_t SPREAD_Q = (PAIR_Q / 2LL) - int64_max(0LL, PAIR_Q - shape->S);
+    const int64_t SPREAD_D = (PAIR_D / 2LL) - int64_max(0LL, PAIR_D - DRAWN_MOST);
+    const int64_t ODD_K = ODD_D + (HAS_CONTEXT * ODD_Q);
+    const int64_t PAIR_K = PAIR_D + (HAS_CONTEXT * PAIR_Q);
+    const int64_t SPREAD_K = SPREAD_D + (HAS_CONTEXT * SPREAD_Q);
+    const int64_t UNEQUAL = (PAIRS > 0LL) ? ((((SPREAD_Q * SPREAD_K) * (PAIRS - 1LL)) * ((2LL * PAIRS) - 1LL)) / (3LL * PAIRS)) : 0LL;
+    const int64_t COUNTED = ((shape->VARLEN && (shape->B > 1LL)) && ! HAS_CONTEXT) ? PAIRS : shape->B;
+    const int64_t COUNTED_ROWS = ! shape->VARLEN ? shape->S : ((shape->B == 1LL) ? ROWS : (HAS_CONTEXT ? (ROWS / shape->B) : (PAIR_Q / 2LL)));
+    const int64_t COUNTED_KEYS = ! shape->VARLEN ? shape->S_KV : ((shape->B == 1LL) ? ROWS_KV : (HAS_CONTEXT ? (ROWS / shape->B) : (PAIR_K / 2LL)));
+    const int64_t MASKED_ROWS = int64_min(COUNTED_ROWS, COUNTED_KEYS);
+    const int64_t MASKED_PAIRS = shape->CAUSAL ? (((MASKED_ROWS * (MASKED_ROWS - 1LL)) / 2LL) + ((COUNTED_ROWS - MASKED_ROWS) * COUNTED_KEYS)) : 0LL;
+    const int64_t PASSED_KEYS = shape->WINDOW ? int64_max(COUNTED_KEYS - shape->WINDOW, 0LL) : 0LL;
+    const int64_t PASSED_ROWS = int64_min(COUNTED_ROWS, PASSED_KEYS);
+    const int64_t PASSED_PAIRS = (PASSED_ROWS * PASSED_KEYS) - ((PASSED_ROWS * (PASSED_ROWS - 1LL)) / 2LL);
+    const int64_t SEEN_PAIRS = COUNTED * (((COUNTED_ROWS * COUNTED_KEYS) - MASKED_PAIRS) - PASSED_PAIRS);
+    const int64_t ALL_PAIRS = shape->VARLEN ? (((((PAIRS * PAIR_Q) * PAIR_K) / 2LL) + UNEQUAL) + (ODD_Q * ODD_K)) : ((shape->B * shape->S) * shape->S_KV);
+    const int64_t COUNTS_SEEN = shape->WINDOW || ((shape->VARLEN && shape->CAUSAL) && ! HAS_CONTEXT);
+    return (((2LL * shape->H) * (shape->D + shape->DV)) * int64_max(1LL, COUNTS_SEEN ? SEEN_PAIRS : ALL_PAIRS)) / ((shape->CAUSAL && ! COUNTS_SEEN) ? 2LL : 1LL);
 }
 
 /* The tensors and operations of a shape's dimensions. */
@@ -455,7 +604,7 @@ static void fill_shape(struct checked_shape *checked)
 #define RECORD_DEVICE "NVIDIA H200"
 
 /* For which shapes there are kernels. */
-#define SERVED "D=128,CAUSAL=1,BF16=0 (verified: B 1 to 2, H 2 to 32, H_KV 1 to 16, S 1 to 8192, S_KV 33 to 8192, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0 to 0, SINKS 0 to 0); D=128,CAUSAL=0,BF16=0 (verified: B 1 to 4, H 2 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0 to 0, SINKS 0 to 0); D=64,CAUSAL=1,BF16=0 (verified: B 1 to 4, H 2 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 64 to 64, WINDOW 0 to 0, SOFT_CAP 0 to 0, SINKS 0 to 0)"
+#define SERVED "D=128,CAUSAL=1,BF16=0,VARLEN=0 (verified: B 1 to 4, H 1 to 32, H_KV 1 to 16, S 1 to 8192, S_KV 33 to 8192, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0); D=128,CAUSAL=0,BF16=0,VARLEN=0 (verified: B 1 to 4, H 1 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 128 to 128, WINDOW 0 to 0, SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0); D=64,CAUSAL=1,BF16=0,VARLEN=0 (verified: B 1 to 4, H 1 to 16, H_KV 1 to 16, S 1 to 4096, S_KV 33 to 4096, BSHD 0 to 1, LSE 0 to 1, SCALE 0 to 0.3, GAP 0 to 128, DV 64 to 64, WINDOW 0 to 0, SOFT_CAP 0 to 0, SINKS 0 to 0, TOTAL_Q 0 to 0, TOTAL_K 0 to 0)"
 
 /* What a verdict says. */
 #define IS_RIGHT "is correct"

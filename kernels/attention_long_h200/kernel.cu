@@ -5,7 +5,7 @@
 // The genes and specialised dimensions of variant N are macros of variant_N.h;
 // nvcc -DEVOTILE_VARIANT=N selects it.
 //
-// replay: evotile replay .gpu/kernels/attention_long_h200
+// replay: evotile replay /tmp/kernels/attention_long_h200
 
 #ifndef EVOTILE_VARIANT
 #define EVOTILE_VARIANT 1
@@ -21,9 +21,6 @@
 #endif
 #if EVOTILE_VARIANT == 4
 #include "variant_4.h"
-#endif
-#if EVOTILE_VARIANT == 5
-#include "variant_5.h"
 #endif
 
 // Read back from the loaded module: proof that it is this genome's. nvcc takes `extern "C"` without
@@ -41,6 +38,8 @@ __device__ unsigned long long evotile_genome = EVOTILE_GENOME;
 //   Q and O; K and V are described by their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
+//   VARLEN: there is one batch, and sequence b has its rows cu_seqlens[b] to cu_seqlens[b + 1]; S
+//   and S_KV are then its own numbers of rows, and LSE is [H, total].
 //
 // A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
 // split. TMA loads key tiles of BLOCK_N into two circular buffers (pipelines), one for K and one
@@ -221,6 +220,11 @@ DEVICE u64 multiply_wide(u32 a, u32 b) {
     return result;
 }
 
+// Replaces a number by its square plus 1, by one instruction that stays though its result is unused.
+DEVICE void square_plus_one(u32 &number) {
+    asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(number));
+}
+
 // n / d, where inverse = (2^31 - 1) / d and 0 <= n, (n + 1) * d <= 2^31. Exact: 2^31 = d * inverse
 // + r with 1 <= r <= d, so the product is less than (n + 1) / d by (n + 1) r / (2^31 d), which is
 // greater than 0 and at most 1 / d.
@@ -250,6 +254,22 @@ DEVICE void ldmatrix_x4_trans(u32 (&tile)[4], u32 row_smem) {
                  : "=r"(tile[0]), "=r"(tile[1]), "=r"(tile[2]), "=r"(tile[3])
                  : "r"(row_smem)
                  : "memory");
+}
+
+// The opposite of ldmatrix_x4: stores tile[i] of all lanes as tile i. sm_90.
+DEVICE void stmatrix_x4(u32 row_smem, u32 tile0, u32 tile1, u32 tile2, u32 tile3) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "r"(row_smem), "r"(tile0), "r"(tile1), "r"(tile2), "r"(tile3)
+                 : "memory");
+}
+
+// Transposes an 8x8 tile of halves that the warp has as above: in and out, lane l has columns
+// 2(l%4) and 2(l%4)+1 of row l/4.
+DEVICE u32 movmatrix_trans(u32 tile) {
+    u32 transposed;
+    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(tile));
+    return transposed;
 }
 
 #endif
@@ -382,6 +402,12 @@ DEVICE void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
 }
 
+// The same without the order of writes: it says only that the thread has come so far. (A release
+// waits until the whole GPU sees the thread's earlier writes.)
+DEVICE void cluster_arrive_relaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" : : : "memory");
+}
+
 DEVICE void cluster_wait() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
 }
@@ -426,6 +452,12 @@ DEVICE void mbarrier_arrive_cluster(u32 barrier_smem) {
                  :
                  : "r"(barrier_smem)
                  : "memory");
+}
+
+// The same without the order between the blocks: for a thread that says only that it has read what
+// the other block may now overwrite by a copy. (A release to the cluster waits for the whole GPU.)
+DEVICE void mbarrier_arrive_block(u32 barrier_smem) {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" : : "r"(barrier_smem) : "memory");
 }
 
 // Announces `bytes` for the current phase, without an arrival (expect_tx).
@@ -572,6 +604,28 @@ DEVICE void tma_load(u32 target_smem, const tensor_map &map, u32 barrier_smem, i
                  : "memory");
 }
 
+// The same to the blocks of the cluster whose ranks `blocks` has as bits: to the same place of each
+// one's shared memory, and announced at the same place.
+DEVICE void tma_load_multicast(u16 blocks, u32 target_smem, const tensor_map &map, u32 barrier_smem,
+                               int x0, int x1, int x2) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], %3;"
+                 :
+                 : "r"(target_smem), "l"(&map), "r"(barrier_smem), "h"(blocks), "r"(x0), "r"(x1),
+                   "r"(x2)
+                 : "memory");
+}
+
+DEVICE void tma_load_multicast(u16 blocks, u32 target_smem, const tensor_map &map, u32 barrier_smem,
+                               int x0, int x1, int x2, int x3) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6, %7}], [%2], %3;"
+                 :
+                 : "r"(target_smem), "l"(&map), "r"(barrier_smem), "h"(blocks), "r"(x0), "r"(x1),
+                   "r"(x2), "r"(x3)
+                 : "memory");
+}
+
 // L2 eviction policies for tma_load_hinted.
 DEVICE u64 l2_evict_last() {
     u64 policy;
@@ -616,7 +670,6 @@ DEVICE void tma_load_hinted(u64 l2_policy, u32 target_smem, const tensor_map &ma
 
 // ---- a box, shared to global. Earlier ordinary stores to the shared memory need
 // fence_proxy_async, and a barrier if other threads made them ----
-// and a barrier if other threads stored it ----
 
 DEVICE void tma_store(const tensor_map &map, u32 source_smem, int x0, int x1) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
@@ -980,6 +1033,83 @@ DEVICE float rsqrt_fast(float x) {
 }
 
 #endif
+// Positions in a circular buffer of stages, each with an mbarrier (mbarrier.cuh) that says when it
+// is full and one that says when it is empty.
+#ifndef EVOTILE_LIB_PIPELINE
+#define EVOTILE_LIB_PIPELINE
+
+
+// Of a producer or a consumer (CUTLASS PipelineState): the index of the stage and the parity of the
+// phase of its barriers.
+template <int stages> struct pipeline_state {
+    int stage = 0;
+    u32 phase = 0;
+
+    // At most one wrap-around: `tiles` <= stages.
+    DEVICE void advance(int tiles) {
+        stage += tiles;
+        if (stage >= stages) {
+            stage -= stages;
+            phase ^= 1;
+        }
+    }
+
+    // Past any number of tiles.
+    DEVICE void skip(int tiles) {
+        stage += tiles;
+        phase ^= stage / stages & 1;
+        stage %= stages;
+    }
+};
+
+#endif
+// Sequences in a tensor [batches, heads, rows, columns]: each fills a batch, or all are packed in
+// one, one behind the other, as FlashAttention's variable lengths are: sequence b then has the rows
+// from cu_seqlens[b] to cu_seqlens[b + 1].
+#ifndef EVOTILE_LIB_SEQUENCES
+#define EVOTILE_LIB_SEQUENCES
+
+// Strides of a tensor [batches, heads, rows, columns] whose extents are stored in any order.
+#ifndef EVOTILE_LIB_STRIDES
+#define EVOTILE_LIB_STRIDES
+
+
+// Strides between batches and heads in units of 8 16-bit elements, since all of them begin at
+// multiples of 16 bytes; stride between rows in elements. (32-bit values: address arithmetic takes
+// half the instructions.)
+struct strides {
+    u32 batch, head;
+    int row;
+
+    // Offset of a head, in elements.
+    DEVICE u64 to_head(u32 batch_number, u32 head_number) const {
+        return 8 * (multiply_wide(batch_number, batch) + multiply_wide(head_number, head));
+    }
+};
+
+#endif
+
+// `count` rows of batch `batch`, from `first` on.
+struct sequence_rows {
+    int batch, first, count;
+};
+
+// `rows` are those of a batch; cu_seqlens is only read if sequences are packed.
+template <bool packed>
+DEVICE sequence_rows rows_of_sequence(int sequence, const int *cu_seqlens, int rows) {
+    if constexpr (!packed)
+        return {sequence, 0, rows};
+    const int first = cu_seqlens[sequence];
+    return {0, first, cu_seqlens[sequence + 1] - first};
+}
+
+// Offset of a sequence's first row in a head, in elements.
+template <bool packed>
+DEVICE u64 to_sequence(const strides &tensor, int batch, int head, int first) {
+    return tensor.to_head(batch, head) + (packed ? multiply_wide(first, tensor.row) : 0);
+}
+
+#endif
 // Shared memory addresses, loads.
 #ifndef EVOTILE_LIB_SMEM
 #define EVOTILE_LIB_SMEM
@@ -1024,9 +1154,10 @@ DEVICE float correction_factor(float from, float to, float scale) {
 // exp2(scale * (score - m)) is computed as exp2(scale * score - scale * m), one FMA. If |scale * m|
 // >= 2^23, the rounding of the product could exceed the range of a half. Neighbouring scores then
 // differ by powers of two, and rounding the scale down to a power of two, which makes the product
-// exact, is harmless.
+// exact, is harmless. It never becomes 0, as that of a denormal scale would: scores of minus infinity
+// must stay so.
 DEVICE float exact_scale(float row_max, float scale) {
-    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
+    const float power_below = __int_as_float(max(__float_as_int(scale) & 0x7f800000, 1));
     return fabsf(row_max * scale) < 8388608.0f ? scale : power_below;
 }
 
@@ -1050,25 +1181,6 @@ DEVICE float log_sum_exp(float row_max, float row_sum, float scale) {
     return row_max == minus_infinity ? minus_infinity
                                      : (row_max * scale + log2_fast(row_sum)) * (1.0f / log2_e);
 }
-
-#endif
-// Strides of a tensor [batches, heads, rows, columns] whose extents are stored in any order.
-#ifndef EVOTILE_LIB_STRIDES
-#define EVOTILE_LIB_STRIDES
-
-
-// Strides between batches and heads in units of 8 16-bit elements, since all of them begin at
-// multiples of 16 bytes; stride between rows in elements. (32-bit values: address arithmetic takes
-// half the instructions.)
-struct strides {
-    u32 batch, head;
-    int row;
-
-    // Offset of a head, in elements.
-    DEVICE u64 to_head(u32 batch_number, u32 head_number) const {
-        return 8 * (multiply_wide(batch_number, batch) + multiply_wide(head_number, head));
-    }
-};
 
 #endif
 // Reductions over the lanes of a warp. `width` is a power of two: lanes are reduced in aligned
@@ -1111,32 +1223,38 @@ DEVICE void lanes_transpose(u32 (&words)[4]) {
 
 #endif
 
-// ---- Genes ----
+// The genes and what follows from them: sizes, registers, the layout of shared memory.
+// Included by kernel.cu: the genes and what follows from them: sizes, registers, the layout of
+// shared memory.
 
 #if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(GROUPS_KV) || !defined(K_STAGES) ||         \
     !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
     !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
-    !defined(Q_SMEM) || !defined(CAUSAL) || !defined(BF16)
+    !defined(Q_SMEM) || !defined(MULTICAST) || !defined(L2_HEADS) || !defined(STORE) ||            \
+    !defined(CAUSAL) || !defined(BF16) || !defined(VARLEN)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
 constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
+constexpr bool varlen = VARLEN;                 // sequences of different lengths, packed
 using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
 constexpr int block_m = BLOCK_M;                // queries per tile
 constexpr int block_n = BLOCK_N;                // keys per tile
 constexpr int groups_kv = GROUPS_KV; // sets of consumer warpgroups that take key tiles in turn
 constexpr int k_stages = K_STAGES;   // pipeline stages of K
 constexpr int v_stages = V_STAGES;   // pipeline stages of V
-constexpr bool q_in_smem = Q_SMEM;  // Q is an operand in shared memory, not in registers
+constexpr bool q_in_smem = Q_SMEM;   // Q is an operand in shared memory, not in registers
 constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issue the TMA loads
 constexpr bool producer_warpgroup =
-    PRODUCER == PRODUCER_WARPGROUP;  // a whole producer warpgroup, which releases registers
-constexpr bool overlap = OVERLAP;    // QK^T of a tile runs beside PV of the previous tile
-constexpr bool softmax_turns = TURNS == 1; // ping-pong: consumer warpgroups alternate in the softmax,
-constexpr bool gemm_turns = TURNS == 2;    // or in issuing their products
-constexpr int kv_splits = KV_SPLITS; // split-KV: blocks of a cluster that split the keys
+    PRODUCER == PRODUCER_WARPGROUP; // a whole producer warpgroup, which releases registers
+constexpr bool overlap = OVERLAP;   // QK^T of a tile runs beside PV of the previous tile
+constexpr bool softmax_turns =
+    TURNS == 1;                         // ping-pong: consumer warpgroups alternate in the softmax,
+constexpr bool gemm_turns = TURNS == 2; // or in issuing their products
+constexpr int kv_splits = KV_SPLITS;    // split-KV: blocks of a cluster that split the keys
+constexpr int multicast = MULTICAST;    // blocks of a cluster that load each tile together, for all
 constexpr bool lazy_rescale =
     LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
 constexpr bool optimistic =
@@ -1149,6 +1267,8 @@ constexpr bool persistent =
 constexpr bool alternating =
     PERSISTENT == 2; // in odd rounds the work units are given out in reverse
 constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
+constexpr bool tma_store_o = STORE == STORE_TMA;   // O leaves through shared memory, by TMA
+constexpr int l2_heads = L2_HEADS; // heads whose work units run before those of others; 0: all
 
 // ---- Derived sizes ----
 
@@ -1181,6 +1301,7 @@ constexpr float rescale_threshold_log2 = 8.0f;
 //   0              K, `k_stages` tiles, then V, `v_stages` tiles, each as 64-column panels
 //                  (merge_warpgroup_sets overlays these with m, l and O of up to half of the sets)
 //   q_smem         Q, if it is in shared memory: for each warpgroup along the queries its panels
+//   o_smem         O, if TMA stores it: the same for each warp
 //   barriers_smem  two mbarriers per stage, and for Q: full (the load has completed), empty (all
 //                  have read it)
 //   partials_smem  partial results (m, l, columns of O) from each other block of the cluster
@@ -1191,7 +1312,10 @@ constexpr int merge_words = o_registers + 4; // per thread: m and l of two rows,
 constexpr int merge_bytes = groups_kv / 2 * groups_m * 128 * merge_words * 4;
 constexpr int q_smem = v_smem + v_stages * tile_bytes;
 constexpr int q_bytes = q_in_smem ? groups_m * panels * q_panel_bytes : 0;
-constexpr int barriers_smem = max_of(q_smem + q_bytes, merge_bytes);
+constexpr int o_smem = max_of(q_smem + q_bytes, ceil_div(merge_bytes, 1024) * 1024);
+constexpr int o_bytes = tma_store_o ? 2 * block_m * head_dim : 0;
+constexpr int barriers_smem =
+    tma_store_o ? o_smem + o_bytes : max_of(q_smem + q_bytes, merge_bytes);
 constexpr int barriers = k_stages + v_stages + q_in_smem;
 constexpr int partials_smem = barriers_smem + 16 * barriers;
 constexpr int owned_registers = o_registers / kv_splits; // of O, reduced by one block
@@ -1207,8 +1331,14 @@ static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,
               "a stage serves one set, so that its waiters have observed the previous phase");
 static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
               "loads of the next work unit overlap the current one");
+static_assert(multicast == 1 || (has_producer && groups_kv == 1 && kv_splits == 1),
+              "producers wait for the consumers of the whole cluster");
+static_assert(block_n % (multicast * 8) == 0,
+              "a share of a tile begins at a period of the swizzle");
 static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
               "a block reduces whole tiles");
+static_assert(!tma_store_o || (kv_splits == 1 && !varlen),
+              "a box of O is of one block and sequence");
 static_assert(TURNS == 0 || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
 static_assert(!optimistic || !overlap, "P of the previous tile is still being read");
 static_assert(threads <= 1024, "a block has at most 1024 threads");
@@ -1218,7 +1348,7 @@ static_assert(threads <= 1024, "a block has at most 1024 threads");
 // columns of rows g (half h = 0) and g + 8 (h = 1) of its warp's 16.
 
 using q_fragments = u32[head_dim / 16][4]; // the A operand of QK^T, unless it is in shared memory
-using p_fragments = u32[block_n / 16][4]; // P in 16 bits: the A operand of PV
+using p_fragments = u32[block_n / 16][4];  // P in 16 bits: the A operand of PV
 using score_accumulators = float[score_registers];
 using o_accumulators = float[o_registers];
 
@@ -1244,18 +1374,31 @@ struct thread_coords {
     int warp_row = warp % 4 * 16;                       // of the warp, within the warpgroup
 };
 
+// The kernel's parameters and its work units: kernel_params, work_unit, visible_keys,
+// decode_work_unit, tile_scheduler.
+// Included by kernel.cu: the kernel's parameters, its work units, and which block gets which.
+
 // Kernel parameters. The `inverse` fields are reciprocals for divide().
 struct kernel_params {
-    int S, S_KV, batches, heads;
-    int x_inverse, y_inverse;      // of the virtual grid in which work units are numbered
+    int S, S_KV, sequences, heads; // with VARLEN S and S_KV are the most of a sequence
+    int rows; // queries in a batch of the tensors: S, with VARLEN those of all sequences
+    const int *cu_seqlens_q, *cu_seqlens_k; // null without VARLEN
+    int x_inverse,
+        y_inverse; // of the virtual grid in which work units are numbered, see place_unit
     int heads_per_kv_head_inverse; // of H / H_KV
     float scale;                   // softmax scale times log2(e)
     strides q, o;
 };
 
 struct work_unit {
-    int batch, head, kv_head, first_row;
-    int first_tile, end_tile; // key tiles of the split; empty if equal
+    int head, kv_head, first_row;
+    int batch, S, S_KV;         // the sequence's batch of the tensors, queries and keys
+    int first_query, first_key; // its first rows in the batch: 0 without VARLEN
+    int first_tile, end_tile;   // key tiles of the split; empty if equal
+
+    DEVICE bool is_behind_end() const { // of its sequence
+        return first_row >= S;
+    }
 };
 
 // The number of keys visible to at least one row before `row_end`.
@@ -1263,25 +1406,62 @@ DEVICE int visible_keys(int row_end, int S, int S_KV) {
     return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
 }
 
-// Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
-// query tiles, which have most keys, are scheduled first.
-DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
+// The number of query tiles. Where the tiles of a head form clusters, the last ones may be empty.
+DEVICE int query_tiles(int S) {
+    constexpr int tiles = tiles_first ? multicast : 1;
+    return ceil_div(S, block_m * tiles) * tiles;
+}
+
+struct unit_place {
+    int head, sequence, part; // part: query tile and KV split
+};
+
+// The place of the unit with an index where the heads of a section are inner, the parts next and
+// the sections outer. A section is `size` heads of the batch, the last one fewer.
+template <int size>
+DEVICE unit_place place_in_section(int index, int tiles_m, const kernel_params &params) {
+    const int section = divide(index, params.x_inverse), first = section * size;
+    const int unit = index - section * (size * tiles_m);
+    const int heads = min(size, params.sequences * params.heads - first);
+    const int part = heads == size ? unit / size : unit / heads;
+    const int row_id = first + unit - part * heads; // of all heads of all sequences
+    const int sequence = divide(row_id, params.y_inverse);
+    return {row_id - sequence * params.heads, sequence, part};
+}
+
+// The place of a work unit: from its index if persistent, else from blockIdx.
+DEVICE unit_place place_unit(int work_index, int tiles_m, const kernel_params &params) {
+    if constexpr (l2_heads > 0)
+        return place_in_section<max_of(l2_heads, 1)>(persistent ? work_index : blockIdx.x, tiles_m,
+                                                     params);
     int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const int tiles_m = ceil_div(params.S, block_m);
     if constexpr (persistent) {
         const int row_id = divide(work_index, params.x_inverse);
         x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
         z = divide(row_id, params.y_inverse);
-        y = row_id - z * (tiles_first ? params.heads : params.batches);
+        y = row_id - z * (tiles_first ? params.heads : params.sequences);
     }
-    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
+    return {tiles_first ? y : x, tiles_first ? z : y, tiles_first ? x : z};
+}
+
+// Decodes a work unit. Under a causal mask the last query tiles, which have most keys, are
+// scheduled first. There are as many units for each sequence as the longest has; those behind the
+// end of another have no key tiles.
+DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
+    const int tiles_m = query_tiles(params.S);
+    const auto [head, sequence, part] = place_unit(work_index, tiles_m, params);
+    const sequence_rows queries = rows_of_sequence<varlen>(sequence, params.cu_seqlens_q, params.S),
+                        keys = rows_of_sequence<varlen>(sequence, params.cu_seqlens_k, params.S_KV);
     const int kv_head = divide(head, params.heads_per_kv_head_inverse);
     const int m_tile = part / kv_splits, split = part % kv_splits;
     const int first_row = (causal ? tiles_m - 1 - m_tile : m_tile) * block_m;
-    const int row_end = min(first_row + block_m, params.S);
-    const int tiles = ceil_div(visible_keys(row_end, params.S, params.S_KV), block_n);
+    const int row_end = min(first_row + block_m, queries.count);
+    const bool has_rows = !varlen || first_row < queries.count;
+    const int tiles =
+        has_rows ? ceil_div(visible_keys(row_end, queries.count, keys.count), block_n) : 0;
     const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
-    return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
+    return {head,       kv_head,       first_row,  queries.batch, queries.count,
+            keys.count, queries.first, keys.first, first_tile,    min(first_tile + share, tiles)};
 }
 
 // Tile scheduler of persistent blocks: in each round every block gets one work unit. If
@@ -1300,8 +1480,8 @@ struct tile_scheduler {
 
 // The pipelines: stages and their barriers (k_stage_smem, k_full_barrier ...), pipeline_state,
 // consumer_wait, consumer_release, and the producers (tma_loader, inline_producer).
-// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there too,
-// their producers and the consumers' release.
+// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there
+// too, their producers and the consumers' release.
 
 DEVICE u32 k_stage_smem(int stage) {
     return smem_address(smem) + stage * tile_bytes;
@@ -1325,28 +1505,12 @@ DEVICE u32 empty_barrier(u32 full) {
     return full + 8;
 }
 
-// Position of a producer or consumer in a circular buffer (CUTLASS PipelineState): stage index and
-// phase parity of the stage's barriers.
-template <int stages> struct pipeline_state {
-    int stage = 0;
-    u32 phase = 0;
-
-    // At most one wrap-around: `tiles` <= stages.
-    DEVICE void advance(int tiles) {
-        stage += tiles;
-        if (stage >= stages) {
-            stage -= stages;
-            phase ^= 1;
-        }
-    }
-};
-
 DEVICE void init_barriers() {
     if (threadIdx.x == 0) {
         for (int i = 0; i < k_stages + v_stages; ++i) {
             mbarrier_init(k_full_barrier(i), 1);
             mbarrier_init(empty_barrier(k_full_barrier(i)),
-                          groups_m * 4); // one arrival per warp of the set that reads the stage
+                          multicast * groups_m * 4); // of each warp of the set that reads the stage
         }
         if constexpr (q_in_smem) {
             mbarrier_init(q_full_barrier(), 1);
@@ -1369,6 +1533,24 @@ DEVICE void consumer_release(u32 full) {
     __syncwarp();
 }
 
+// The same for a stage of K or V, which every block of the cluster loads a share of.
+DEVICE void consumer_release_stage(u32 full) {
+    if constexpr (multicast == 1)
+        consumer_release(full);
+    else if (threadIdx.x % 32 < multicast)
+        mbarrier_arrive_cluster(map_to_block(empty_barrier(full), threadIdx.x % 32));
+    __syncwarp();
+}
+
+// A block must not end while others of its cluster may still signal at its barriers.
+DEVICE void leave_cluster() {
+    if constexpr (multicast > 1) {
+        __syncwarp();
+        cluster_arrive();
+        cluster_wait();
+    }
+}
+
 // The single thread that issues the TMA loads, with its position in both pipelines.
 struct tma_loader {
     const tensor_map &q_map, &k_map, &v_map;
@@ -1388,17 +1570,24 @@ struct tma_loader {
                      int &next_tile, const work_unit &work) {
         mbarrier_wait(empty_barrier(full), state.phase ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
+        constexpr int share = block_n / multicast;
+        const int first = multicast > 1 ? cluster_rank() * share : 0; // of this block's share
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
-                     work.kv_head, work.batch);
+            if constexpr (multicast > 1)
+                tma_load_multicast((1 << multicast) - 1, stage_smem + i * panel_bytes + first * 128,
+                                   map, full, i * 64, next_tile * block_n + first, work.kv_head,
+                                   work.batch);
+            else
+                tma_load(stage_smem + i * panel_bytes, map, full, i * 64,
+                         work.first_key + next_tile * block_n, work.kv_head, work.batch);
         state.advance(1);
         ++next_tile;
     }
 
     // Queries past the end are zeros.
     DEVICE void load_q(const work_unit &work) {
-        if constexpr (!q_in_smem)
+        if (!q_in_smem || (varlen && kv_splits == 1 && work.is_behind_end()))
             return;
         const u32 full = q_full_barrier();
         mbarrier_wait(empty_barrier(full), q.phase ^ 1);
@@ -1406,7 +1595,8 @@ struct tma_loader {
 #pragma unroll
         for (int i = 0; i < groups_m * panels; ++i)
             tma_load(q_group_smem(0) + i * q_panel_bytes, q_map, full, i % panels * 64,
-                     work.first_row + i / panels * group_rows, work.head, work.batch);
+                     work.first_query + work.first_row + i / panels * group_rows, work.head,
+                     work.batch);
         q.advance(1);
     }
     DEVICE void load_k(const work_unit &work) {
@@ -1473,8 +1663,8 @@ struct mainloop_state {
     int row;          // the thread's row g
     int S, S_KV;
 
-    DEVICE void init(const work_unit &work, const thread_coords &thread, int S_, int S_KV_) {
-        S = S_, S_KV = S_KV_;
+    DEVICE void init(const work_unit &work, const thread_coords &thread) {
+        S = work.S, S_KV = work.S_KV;
         const int first_row = work.first_row + thread.first_row;
         row = first_row + thread.warp_row + thread.g;
         tile = work.first_tile + thread.set;
@@ -1510,11 +1700,12 @@ struct query_tile {
     DEVICE void load_next() {
         if (q_in_smem || !has_next)
             return;
-        const element *head_gmem = q_gmem + params.q.to_head(next.batch, next.head);
+        const element *head_gmem =
+            q_gmem + to_sequence<varlen>(params.q, next.batch, next.head, next.first_query);
         const int first_row = next.first_row + thread.first_row + thread.warp_row;
 #pragma unroll
         for (int k = 0; k < head_dim / 16; ++k)
-            load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, params.S, k);
+            load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, next.S, k);
     }
 
     // Every warpgroup calls this for every unit, also if it sees no key: a wait at the barrier
@@ -1536,8 +1727,8 @@ struct query_tile {
 // Issues S = Q K^T of the warpgroup's queries and a key tile.
 DEVICE void start_qk_gemm(score_accumulators &s_rmem, const query_tile &q, u32 k_smem) {
     const u64 k_operand = matrix_descriptor(k_smem, 16, 1024, swizzle::by_128);
-    const u64 q_operand = matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024,
-                                            swizzle::by_128);
+    const u64 q_operand =
+        matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024, swizzle::by_128);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k) {
@@ -1677,8 +1868,8 @@ template <bool enabled> DEVICE void pingpong_signal(const thread_coords &thread)
         named_barrier_arrive(2 + (thread.warpgroup + 1) % groups, 256);
 }
 
-// Epilogue: finalize_row_sums, merge_warpgroup_sets, send_partials and reduce_and_store, or
-// store_o.
+// Epilogue: finalize_row_sums, merge_warpgroup_sets; send_partials and reduce_and_store, or
+// finish_rows and store_o_by_threads or store_o_by_tma.
 // Included by kernel.cu: the epilogue of a work unit, after the mainloop.
 
 // 1 / l, or 0 for a query without visible keys. (Its l may be non-zero, because exp2_polynomial
@@ -1819,30 +2010,82 @@ DEVICE void reduce_and_store(element *o_gmem, float *lse, i64 row_id, const o_ac
     }
 }
 
-// Writes the rows within the tensor: O divided by l, or zeros where l is zero. The four lanes of a
-// row exchange pairs, so that each writes 16 bytes at a time.
-DEVICE void store_o(element *o_gmem, float *lse, i64 row_id, const o_accumulators &o_rmem,
-                    const row_state &rows, const mainloop_state &state, const kernel_params &params,
-                    const thread_coords &thread) {
+// 1 / l of the thread's rows, whose log-sum-exp it writes if it is asked for.
+DEVICE void finish_rows(float (&inverse)[2], float *lse, i64 row_id, const row_state &rows,
+                        const mainloop_state &state, const kernel_params &params,
+                        const thread_coords &thread) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = state.row + h * 8;
-        const float inverse = inverse_row_sum(rows.row_max[h], rows.row_sum[h]);
-        element *row_gmem = o_gmem + multiply_wide(row, params.o.row);
+        inverse[h] = inverse_row_sum(rows.row_max[h], rows.row_sum[h]);
         if (lse && thread.t == 0 && row < state.S)
             lse[row_id + row] = log_sum_exp(rows.row_max[h], rows.row_sum[h], params.scale);
+    }
+}
+
+// Two halves of O divided by l, or zeros where l is zero: row half h of column tile d.
+DEVICE u32 o_pair(const o_accumulators &o_rmem, const float (&inverse)[2], int d, int h) {
+    return pack_pair<element>(o_rmem[d * 4 + h * 2] * inverse[h],
+                              o_rmem[d * 4 + h * 2 + 1] * inverse[h]);
+}
+
+// Writes the rows within the tensor. The four lanes of a row exchange pairs, so that each writes
+// 16 bytes at a time.
+DEVICE void store_o_by_threads(element *o_gmem, const o_accumulators &o_rmem,
+                               const float (&inverse)[2], const mainloop_state &state,
+                               const kernel_params &params, const thread_coords &thread) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        const int row = state.row + h * 8;
+        element *row_gmem = o_gmem + multiply_wide(row, params.o.row);
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 4) {
             u32 pairs[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                pairs[i] = pack_pair<element>(o_rmem[(d + i) * 4 + h * 2] * inverse,
-                                              o_rmem[(d + i) * 4 + h * 2 + 1] * inverse);
+                pairs[i] = o_pair(o_rmem, inverse, d + i, h);
             lanes_transpose(pairs);
             if (row < state.S)
                 *reinterpret_cast<uint4 *>(row_gmem + (d + thread.t) * 8) =
                     make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
         }
+    }
+}
+
+// Waits until the stores that store_o_by_tma has issued have read the shared memory: before the
+// next ones, and before the block ends.
+DEVICE void finish_o_stores() {
+    if constexpr (tma_store_o) {
+        bulk_wait_read<0>(); // of this thread, if it has issued any
+        __syncwarp();
+    }
+}
+
+// Each warp puts its 16 rows into shared memory, as panels of 64 columns whose 16-byte chunks are
+// swizzled, and has them stored; rows behind the tensor are left out. The stores go on beside the
+// next unit.
+DEVICE void store_o_by_tma(const tensor_map &o_map, const o_accumulators &o_rmem,
+                           const float (&inverse)[2], const work_unit &work,
+                           const thread_coords &thread) {
+    constexpr int warp_panel_bytes = 16 * 128;
+    const int lane = threadIdx.x % 32, warp_row = thread.first_row + thread.warp_row;
+    const u32 warp_smem = smem_address(smem) + o_smem + warp_row * (panels * 128);
+    finish_o_stores();
+#pragma unroll
+    for (int d = 0; d < d_tiles; d += 2) {
+        const int chunk = (d % 8 + lane / 16) ^ (lane % 8);
+        stmatrix_x4(warp_smem + d / 8 * warp_panel_bytes + lane % 16 * 128 + chunk * 16,
+                    o_pair(o_rmem, inverse, d, 0), o_pair(o_rmem, inverse, d, 1),
+                    o_pair(o_rmem, inverse, d + 1, 0), o_pair(o_rmem, inverse, d + 1, 1));
+    }
+    fence_proxy_async();
+    __syncwarp();
+    if (lane == 0) {
+#pragma unroll
+        for (int panel = 0; panel < panels; ++panel)
+            tma_store(o_map, warp_smem + panel * warp_panel_bytes, panel * 64,
+                      work.first_row + warp_row, work.head, work.batch);
+        bulk_commit();
     }
 }
 
@@ -1892,8 +2135,8 @@ DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
 }
 
 // Mainloop without overlap: S, softmax and O of one tile after another.
-DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
-                     mainloop_state &state, inline_producer &producer, const kernel_params &params,
+DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q, mainloop_state &state,
+                     inline_producer &producer, const kernel_params &params,
                      const thread_coords &thread) {
     q.acquire();
     if (state.tile >= state.end)
@@ -1911,7 +2154,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
             producer.issue_v(state.tile);
         wgmma_wait<0>();
         wgmma_hold(s_rmem);
-        consumer_release(k_full);
+        consumer_release_stage(k_full);
         if (state.tile + groups_kv >= state.end)
             q.release();
         if (k_issue_lag > 0)
@@ -1927,7 +2170,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
         state.k.advance(groups_kv);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release(v_full);
+        consumer_release_stage(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile + v_issue_lag);
         state.v.advance(groups_kv);
@@ -1953,7 +2196,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
     pingpong_signal<gemm_turns>(thread);
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
-    consumer_release(k_full_barrier(state.k.stage));
+    consumer_release_stage(k_full_barrier(state.k.stage));
     if (state.tile + groups_kv >= state.end)
         q.release();
     state.k.advance(groups_kv);
@@ -1982,7 +2225,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
             producer.issue_v(state.tile - groups_kv);
         wgmma_wait<1>();
         wgmma_hold(s_rmem);
-        consumer_release(k_full);
+        consumer_release_stage(k_full);
         if (state.tile + groups_kv >= state.end)
             q.release();
         if (k_issue_lag > 0)
@@ -1996,7 +2239,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
             consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release(v_full);
+        consumer_release_stage(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile);
         if (max_raised)
@@ -2012,7 +2255,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
     start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
-    consumer_release(v_full_barrier(state.v.stage));
+    consumer_release_stage(v_full_barrier(state.v.stage));
     state.v.advance(groups_kv);
     producer.issue_v(state.tile);
 }
@@ -2025,11 +2268,11 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
         pingpong_wait<softmax_turns || gemm_turns>(thread);
         pingpong_signal<softmax_turns || gemm_turns>(thread);
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
-        consumer_release(k_full_barrier(state.k.stage));
+        consumer_release_stage(k_full_barrier(state.k.stage));
         state.k.advance(groups_kv);
         producer.issue_k(state.tile + groups_kv);
         consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
-        consumer_release(v_full_barrier(state.v.stage));
+        consumer_release_stage(v_full_barrier(state.v.stage));
         state.v.advance(groups_kv);
         producer.issue_v(state.tile + groups_kv);
     }
@@ -2041,22 +2284,27 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
 #define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
 #elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
+#elif MULTICAST > 1
+#define CLUSTER __cluster_dims__(MULTICAST, 1, 1)
 #else
 #define CLUSTER
 #endif
 
-extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
-    attention_fwd_hopper(const __grid_constant__ tensor_map q_map,
-                         const __grid_constant__ tensor_map k_map,
-                         const __grid_constant__ tensor_map v_map,
-                         const element *__restrict__ q_gmem, element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
-                         int batches, int heads, int x_inverse, int y_inverse,
-                         int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
-                         int q_row, u32 o_batch, u32 o_head, int o_row) {
+extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attention_fwd_hopper(
+    const __grid_constant__ tensor_map q_map, const __grid_constant__ tensor_map k_map,
+    const __grid_constant__ tensor_map v_map, const __grid_constant__ tensor_map o_map,
+    const element *__restrict__ q_gmem, element *__restrict__ o, float *__restrict__ lse,
+    const int *__restrict__ cu_seqlens_q, const int *__restrict__ cu_seqlens_k, int S, int S_KV,
+    int sequences, int total_rows, int heads, int x_inverse, int y_inverse,
+    int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head, int q_row, u32 o_batch,
+    u32 o_head, int o_row) {
     const kernel_params params{S,
                                S_KV,
-                               batches,
+                               sequences,
                                heads,
+                               total_rows,
+                               cu_seqlens_q,
+                               cu_seqlens_k,
                                x_inverse,
                                y_inverse,
                                heads_per_kv_head_inverse,
@@ -2064,10 +2312,12 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                {q_batch, q_head, q_row},
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
-    const int work_units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
+    const int work_units = persistent ? sequences * heads * query_tiles(S) : 1;
     init_barriers();
-    if constexpr (kv_splits > 1)
+    if constexpr (kv_splits > 1 || multicast > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
+    if constexpr (multicast > 1)
+        cluster_wait();
     if (has_producer && thread.warp >= consumer_threads / 32) {
         if constexpr (reallocate_registers)
             setmaxnreg_dec<24>();
@@ -2076,6 +2326,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance())
                 loader.load_all(decode_work_unit(scheduler.work_index, params));
         }
+        leave_cluster();
         return;
     }
     if constexpr (reallocate_registers)
@@ -2092,17 +2343,24 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         const work_unit work = q.next;
         scheduler.advance();
         q.find_next(scheduler.work_index, work_units);
-        element *o_gmem = o + params.o.to_head(work.batch, work.head);
-        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
-                           S; // index of the head's first query in LSE
-        inline_producer producer{
-            {q_map, k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
+        if constexpr (varlen && kv_splits == 1)
+            if (work.is_behind_end()) {
+                q.load_next();
+                continue;
+            }
+        element *o_gmem =
+            o + to_sequence<varlen>(params.o, work.batch, work.head, work.first_query);
+        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) * params.rows +
+                           work.first_query; // index of the first query in LSE
+        inline_producer producer{{q_map, k_map, v_map},
+                                 work,
+                                 thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         o_accumulators o_rmem = {};
         row_state rows(params.scale);
         producer.loader.init(work);
         producer.issue_q();
         producer.issue_k(work.first_tile), producer.issue_v(work.first_tile);
-        state.init(work, thread, S, S_KV);
+        state.init(work, thread);
         (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q, state, producer, params,
                                                    thread);
         if (causal)
@@ -2120,7 +2378,14 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             if (thread.set == 0)
                 reduce_and_store(o_gmem, lse, row_id, o_rmem, rows, rank, state, params, thread);
         } else if (thread.set == 0) {
-            store_o(o_gmem, lse, row_id, o_rmem, rows, state, params, thread);
+            float inverse[2];
+            finish_rows(inverse, lse, row_id, rows, state, params, thread);
+            if constexpr (tma_store_o)
+                store_o_by_tma(o_map, o_rmem, inverse, work, thread);
+            else
+                store_o_by_threads(o_gmem, o_rmem, inverse, state, params, thread);
         }
     }
+    finish_o_stores();
+    leave_cluster();
 }

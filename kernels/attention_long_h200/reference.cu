@@ -7,8 +7,9 @@
 //
 // Compiled once for all cases: element type and layout are run-time arguments; the rows of Q and K
 // may have gaps between them. `scale` 0 selects 1 / sqrt(D); `window` and `soft_cap` 0 and null
-// `sinks` mean none, and a null `lse` that LSE is not wanted. Up to 4 queries a head have a kernel
-// of their own: a tile would be mostly empty.
+// `sinks` mean none, and a null `lse` that LSE is not wanted. With cu_seqlens_q and cu_seqlens_k
+// the B sequences are packed, and S and S_KV are their most rows. Up to 4 queries a head have a
+// kernel of their own: a tile would be mostly empty.
 
 // Attention of few queries, as when tokens are decoded: a block computes up to four neighbouring
 // queries of one head and iterates over chunks of keys, one key per thread. For each query it keeps
@@ -176,17 +177,40 @@ DEVICE void store(u16 *to, float value, bool is_bf16) {
     *to = is_bf16 ? float_to_bfloat(value).bits : float_to_half(value).bits;
 }
 
+// The rows of a sequence in a tensor: those of a batch, or of packed ones some of batch 0.
+struct sequence_rows {
+    i64 batch, rows; // which batch of the tensor, and the rows of each
+    i64 first;       // the sequence's first row in it
+    int count;
+};
+
+// Which rows sequences have. Null: each has all rows of its batch; else sequence b has the rows
+// from cu_seqlens[b] to cu_seqlens[b + 1] of packed tensors, and `rows` at most.
+struct sequences {
+    const int *cu_seqlens;
+    int count, rows;
+
+    DEVICE sequence_rows operator[](int number) const {
+        if (!cu_seqlens)
+            return {number, rows, 0, rows};
+        const int first = cu_seqlens[number];
+        return {0, cu_seqlens[count], first, cu_seqlens[number + 1] - first};
+    }
+};
+
 // The matrix of one head; rows are `stride` elements apart.
 template <typename element> struct matrix {
     element *first;
     i64 stride;
 
-    // Head `head` of `heads` in batch `batch`; `gap` unused elements follow each row.
-    DEVICE matrix(element *tensor, i64 batch, i64 head, i64 heads, i64 rows, i64 columns,
+    // The rows `part` of head `head` of `heads`; `gap` unused elements follow each row.
+    DEVICE matrix(element *tensor, const sequence_rows &part, i64 head, i64 heads, i64 columns,
                   bool rows_outside, i64 gap)
-        : first(tensor + batch * rows * (heads * columns + (rows_outside ? gap : heads * gap)) +
-                head * (rows_outside ? columns : rows * (columns + gap))),
+        : first(tensor +
+                part.batch * part.rows * (heads * columns + (rows_outside ? gap : heads * gap)) +
+                head * (rows_outside ? columns : part.rows * (columns + gap))),
           stride((rows_outside ? heads * columns : columns) + gap) {
+        first += part.first * stride;
     }
 
     DEVICE element *row(i64 number) const {
@@ -274,19 +298,20 @@ DEVICE void scores_of_key(real (&scores)[queries], const real (&query_smem)[quer
 
 template <typename real, typename output, typename log_output>
 DEVICE void few_queries(const u16 *q, const u16 *k, const u16 *v, output *o, log_output *lse, int H,
-                        int H_KV, int S, int S_KV, int D, int DV, bool is_bf16, bool rows_outside,
-                        int gap, const scoring &scoring) {
+                        int H_KV, const sequences &queries_of, const sequences &keys_of, int D,
+                        int DV, bool is_bf16, bool rows_outside, int gap, const scoring &scoring) {
     __shared__ real query_smem[queries][256];
     __shared__ real probability_smem[queries][threads];
     __shared__ real scratch_smem[queries][threads]; // exchanged between warps, then between threads
-    const int tiles = (S + queries - 1) / queries;
-    const i64 batch = blockIdx.x / tiles / H;
+    const int tiles = (queries_of.rows + queries - 1) / queries, batch = blockIdx.x / tiles / H;
     const int head = blockIdx.x / tiles % H, kv_head = head / (H / H_KV);
     const int first_row = blockIdx.x % tiles * queries;
-    const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside, gap);
-    const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside, gap);
-    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, DV, rows_outside, 0);
-    const matrix<output> o_gmem(o, batch, head, H, S, DV, rows_outside, 0);
+    const sequence_rows q_rows = queries_of[batch], k_rows = keys_of[batch];
+    const int S = q_rows.count, S_KV = k_rows.count;
+    const matrix<const u16> q_gmem(q, q_rows, head, H, D, rows_outside, gap);
+    const matrix<const u16> k_gmem(k, k_rows, kv_head, H_KV, D, rows_outside, gap);
+    const matrix<const u16> v_gmem(v, k_rows, kv_head, H_KV, DV, rows_outside, 0);
+    const matrix<output> o_gmem(o, q_rows, head, H, DV, rows_outside, 0);
     const int warp = threadIdx.x / 32;
     const real factor = scoring.factor<real>(D);
 
@@ -371,7 +396,8 @@ DEVICE void few_queries(const u16 *q, const u16 *k, const u16 *v, output *o, log
             const real o_factor = scoring.finish(row_max[r], row_sum, head);
             store(o_gmem.row(first_row + r) + first_column + column, row_total * o_factor, is_bf16);
             if (lse && first_column + column == 0)
-                lse[(batch * H + head) * S + first_row + r] = row_max[r] + logarithm(row_sum);
+                lse[(q_rows.batch * H + head) * q_rows.rows + q_rows.first + first_row + r] =
+                    row_max[r] + logarithm(row_sum);
         }
         __syncthreads(); // the sums have been read
     }
@@ -559,24 +585,28 @@ DEVICE void softmax_step(real (&scores)[row_count][key_count], real (&o)[row_cou
 
 template <typename real, typename output, typename log_output>
 DEVICE void tiled(const u16 *q, const u16 *k, const u16 *v, output *o, log_output *lse, int H,
-                  int H_KV, int S, int S_KV, int D, int DV, bool is_bf16, bool rows_outside,
-                  int gap, const scoring &scoring) {
+                  int H_KV, const sequences &queries_of, const sequences &keys_of, int D, int DV,
+                  bool is_bf16, bool rows_outside, int gap, const scoring &scoring) {
     constexpr int width = vector_width<real>, steps = chunk<real>::steps;
     constexpr int stage_keys = row_threads * width; // keys whose probabilities are stored at once
     constexpr int probability_pitch = warp_rows + width; // padded against bank conflicts
     __shared__ alignas(16) chunk<real> chunks_smem[2];
     __shared__ alignas(16) real probabilities_smem[warps][stage_keys * probability_pitch];
-    const int tiles = (S + tile_rows - 1) / tile_rows;
-    const i64 batch = blockIdx.x / tiles / H;
+    const int tiles = (queries_of.rows + tile_rows - 1) / tile_rows;
+    const int batch = blockIdx.x / tiles / H;
     const int head = blockIdx.x / tiles % H, kv_head = head / (H / H_KV);
+    const sequence_rows q_rows = queries_of[batch], k_rows = keys_of[batch];
+    const int S = q_rows.count, S_KV = k_rows.count;
     // The tiles share the rows equally, so that a block's share of the grid is its share of the
     // rows.
     const i64 tile = blockIdx.x % tiles;
     const int first_row = tile * S / tiles, end_row = (tile + 1) * S / tiles;
-    const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside, gap);
-    const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside, gap);
-    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, DV, rows_outside, 0);
-    const matrix<output> o_gmem(o, batch, head, H, S, DV, rows_outside, 0);
+    if (first_row == end_row) // of fewer rows than tiles
+        return;
+    const matrix<const u16> q_gmem(q, q_rows, head, H, D, rows_outside, gap);
+    const matrix<const u16> k_gmem(k, k_rows, kv_head, H_KV, D, rows_outside, gap);
+    const matrix<const u16> v_gmem(v, k_rows, kv_head, H_KV, DV, rows_outside, 0);
+    const matrix<output> o_gmem(o, q_rows, head, H, DV, rows_outside, 0);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % row_threads;
     const int tile_row = threadIdx.x / row_threads * row_count; // this thread's first query
     const real factor = scoring.factor<real>(D);
@@ -679,7 +709,8 @@ DEVICE void tiled(const u16 *q, const u16 *k, const u16 *v, output *o, log_outpu
                     store(o_gmem.row(row) + column, o_sums[i][j] * inverse, is_bf16);
             }
             if (lse && lane == 0 && first_column == 0)
-                lse[(batch * H + head) * S + row] = maximum + logarithm(total);
+                lse[(q_rows.batch * H + head) * q_rows.rows + q_rows.first + row] =
+                    maximum + logarithm(total);
         }
     }
 }
@@ -688,18 +719,20 @@ DEVICE void tiled(const u16 *q, const u16 *k, const u16 *v, output *o, log_outpu
 
 extern "C" __global__ void __launch_bounds__(threads, 2)
     attention_reference(const u16 *q, const u16 *k, const u16 *v, const float *sinks, double *o,
-                        double *lse, int H, int H_KV, int S, int S_KV, int D, int DV, int causal,
-                        int window, int soft_cap, int is_bf16, int rows_outside, int gap,
-                        float scale) {
-    tiled<double>(q, k, v, o, lse, H, H_KV, S, S_KV, D, DV, is_bf16, rows_outside, gap,
-                  scoring{sinks, causal, window, soft_cap, scale});
+                        double *lse, const int *cu_seqlens_q, const int *cu_seqlens_k, int B, int H,
+                        int H_KV, int S, int S_KV, int D, int DV, int causal, int window,
+                        int soft_cap, int is_bf16, int rows_outside, int gap, float scale) {
+    tiled<double>(q, k, v, o, lse, H, H_KV, {cu_seqlens_q, B, S}, {cu_seqlens_k, B, S_KV}, D, DV,
+                  is_bf16, rows_outside, gap, scoring{sinks, causal, window, soft_cap, scale});
 }
 
 extern "C" __global__ void __launch_bounds__(threads)
     attention_reference_of_few(const u16 *q, const u16 *k, const u16 *v, const float *sinks,
-                               double *o, double *lse, int H, int H_KV, int S, int S_KV, int D,
-                               int DV, int causal, int window, int soft_cap, int is_bf16,
+                               double *o, double *lse, const int *cu_seqlens_q,
+                               const int *cu_seqlens_k, int B, int H, int H_KV, int S, int S_KV,
+                               int D, int DV, int causal, int window, int soft_cap, int is_bf16,
                                int rows_outside, int gap, float scale) {
-    few_queries<double>(q, k, v, o, lse, H, H_KV, S, S_KV, D, DV, is_bf16, rows_outside, gap,
+    few_queries<double>(q, k, v, o, lse, H, H_KV, {cu_seqlens_q, B, S}, {cu_seqlens_k, B, S_KV}, D,
+                        DV, is_bf16, rows_outside, gap,
                         scoring{sinks, causal, window, soft_cap, scale});
 }

@@ -230,6 +230,9 @@ int attention_long_h200_gpu_reference(const struct attention_long_h200_shape *sh
             {.pointer = (shape->SINKS) ? tensors->sinks : NULL},
             {.pointer = tensors->o},
             {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.pointer = (shape->VARLEN) ? tensors->cu_seqlens_q : NULL},
+            {.pointer = (shape->VARLEN) ? tensors->cu_seqlens_k : NULL},
+            {.i32 = narrow(shape->B, &status)},
             {.i32 = narrow(shape->H, &status)},
             {.i32 = narrow(shape->H_KV, &status)},
             {.i32 = narrow(shape->S, &status)},
@@ -247,7 +250,7 @@ int attention_long_h200_gpu_reference(const struct attention_long_h200_shape *sh
         if (status == 0)
             status = launch(&attention_reference,
                             (const int64_t[]){(shape->B * shape->H) * int64_ceil_div(shape->S, 64LL), 1, 1},
-                            (const int64_t[]){128, 1, 1}, 0, 0, 0, NULL, 0, 0, arguments, 19, stream);
+                            (const int64_t[]){128, 1, 1}, 0, 0, 0, NULL, 0, 0, arguments, 22, stream);
     }
     if (status == 0 && (shape->S <= 4LL)) {
         union argument arguments[] = {
@@ -257,6 +260,9 @@ int attention_long_h200_gpu_reference(const struct attention_long_h200_shape *sh
             {.pointer = (shape->SINKS) ? tensors->sinks : NULL},
             {.pointer = tensors->o},
             {.pointer = (shape->LSE) ? tensors->lse : NULL},
+            {.pointer = (shape->VARLEN) ? tensors->cu_seqlens_q : NULL},
+            {.pointer = (shape->VARLEN) ? tensors->cu_seqlens_k : NULL},
+            {.i32 = narrow(shape->B, &status)},
             {.i32 = narrow(shape->H, &status)},
             {.i32 = narrow(shape->H_KV, &status)},
             {.i32 = narrow(shape->S, &status)},
@@ -274,7 +280,7 @@ int attention_long_h200_gpu_reference(const struct attention_long_h200_shape *sh
         if (status == 0)
             status = launch(&attention_reference_of_few,
                             (const int64_t[]){(shape->B * shape->H) * int64_ceil_div(shape->S, 4LL), 1, 1},
-                            (const int64_t[]){128, 1, 1}, 0, 0, 0, NULL, 0, 0, arguments, 19, stream);
+                            (const int64_t[]){128, 1, 1}, 0, 0, 0, NULL, 0, 0, arguments, 22, stream);
     }
     return status;
 }

@@ -2,13 +2,13 @@
 //
 // genome:
 //   BLOCK_M=128,BLOCK_N=128,Q_SMEM=1,GROUPS_KV=1,K_STAGES=3,V_STAGES=2,PRODUCER=warpgroup,
-//   OVERLAP=1,TURNS=2,KV_SPLITS=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,PERSISTENT=2,
-//   ORDER=tiles
-// for D=128,CAUSAL=1,BF16=0 only
-// key: 08c452e52e2ebbbd6ac1307dbbd327dc (its parts are in manifest.json)
+//   OVERLAP=1,TURNS=2,KV_SPLITS=1,MULTICAST=1,LAZY_RESCALE=1,POLYNOMIAL_EXP=0,MIN_CTAS=1,
+//   PERSISTENT=2,ORDER=tiles,STORE=tma,L2_HEADS=0
+// for D=128,CAUSAL=1,BF16=0,VARLEN=0 only
+// key: 246c6c5312194ee0d6e0a5558625cf50 (its parts are in manifest.json)
 // device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
 // latency per call:
-//   B=2,H=16,S=4096,D=128,CAUSAL=1   p50 251.39 us, p90 253.03 us
+//   B=2,H=16,S=4096,D=128,CAUSAL=1   p50 254.61 us, p90 255.45 us
 
 #define BLOCK_M 128
 #define BLOCK_N 128
@@ -23,6 +23,7 @@
 #define OVERLAP 1
 #define TURNS 2
 #define KV_SPLITS 1
+#define MULTICAST 1
 #define LAZY_RESCALE 1
 #define POLYNOMIAL_EXP 0
 #define MIN_CTAS 1
@@ -30,7 +31,12 @@
 #define ORDER_HEADS 3
 #define ORDER_TILES 4
 #define ORDER ORDER_TILES
+#define STORE_DIRECT 5
+#define STORE_TMA 6
+#define STORE STORE_TMA
+#define L2_HEADS 0
 #define D 128
 #define CAUSAL 1
 #define BF16 0
-#define EVOTILE_GENOME 0x330d07967b7a7a09ull
+#define VARLEN 0
+#define EVOTILE_GENOME 0x082ca3df8278c8d2ull

@@ -50,17 +50,40 @@ DEVICE void store(u16 *to, float value, bool is_bf16) {
     *to = is_bf16 ? float_to_bfloat(value).bits : float_to_half(value).bits;
 }
 
+// The rows of a sequence in a tensor: those of a batch, or of packed ones some of batch 0.
+struct sequence_rows {
+    i64 batch, rows; // which batch of the tensor, and the rows of each
+    i64 first;       // the sequence's first row in it
+    int count;
+};
+
+// Which rows sequences have. Null: each has all rows of its batch; else sequence b has the rows
+// from cu_seqlens[b] to cu_seqlens[b + 1] of packed tensors, and `rows` at most.
+struct sequences {
+    const int *cu_seqlens;
+    int count, rows;
+
+    DEVICE sequence_rows operator[](int number) const {
+        if (!cu_seqlens)
+            return {number, rows, 0, rows};
+        const int first = cu_seqlens[number];
+        return {0, cu_seqlens[count], first, cu_seqlens[number + 1] - first};
+    }
+};
+
 // The matrix of one head; rows are `stride` elements apart.
 template <typename element> struct matrix {
     element *first;
     i64 stride;
 
-    // Head `head` of `heads` in batch `batch`; `gap` unused elements follow each row.
-    DEVICE matrix(element *tensor, i64 batch, i64 head, i64 heads, i64 rows, i64 columns,
+    // The rows `part` of head `head` of `heads`; `gap` unused elements follow each row.
+    DEVICE matrix(element *tensor, const sequence_rows &part, i64 head, i64 heads, i64 columns,
                   bool rows_outside, i64 gap)
-        : first(tensor + batch * rows * (heads * columns + (rows_outside ? gap : heads * gap)) +
-                head * (rows_outside ? columns : rows * (columns + gap))),
+        : first(tensor +
+                part.batch * part.rows * (heads * columns + (rows_outside ? gap : heads * gap)) +
+                head * (rows_outside ? columns : part.rows * (columns + gap))),
           stride((rows_outside ? heads * columns : columns) + gap) {
+        first += part.first * stride;
     }
 
     DEVICE element *row(i64 number) const {

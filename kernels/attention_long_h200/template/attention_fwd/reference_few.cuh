@@ -29,19 +29,20 @@ DEVICE void scores_of_key(real (&scores)[queries], const real (&query_smem)[quer
 
 template <typename real, typename output, typename log_output>
 DEVICE void few_queries(const u16 *q, const u16 *k, const u16 *v, output *o, log_output *lse, int H,
-                        int H_KV, int S, int S_KV, int D, int DV, bool is_bf16, bool rows_outside,
-                        int gap, const scoring &scoring) {
+                        int H_KV, const sequences &queries_of, const sequences &keys_of, int D,
+                        int DV, bool is_bf16, bool rows_outside, int gap, const scoring &scoring) {
     __shared__ real query_smem[queries][256];
     __shared__ real probability_smem[queries][threads];
     __shared__ real scratch_smem[queries][threads]; // exchanged between warps, then between threads
-    const int tiles = (S + queries - 1) / queries;
-    const i64 batch = blockIdx.x / tiles / H;
+    const int tiles = (queries_of.rows + queries - 1) / queries, batch = blockIdx.x / tiles / H;
     const int head = blockIdx.x / tiles % H, kv_head = head / (H / H_KV);
     const int first_row = blockIdx.x % tiles * queries;
-    const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside, gap);
-    const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside, gap);
-    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, DV, rows_outside, 0);
-    const matrix<output> o_gmem(o, batch, head, H, S, DV, rows_outside, 0);
+    const sequence_rows q_rows = queries_of[batch], k_rows = keys_of[batch];
+    const int S = q_rows.count, S_KV = k_rows.count;
+    const matrix<const u16> q_gmem(q, q_rows, head, H, D, rows_outside, gap);
+    const matrix<const u16> k_gmem(k, k_rows, kv_head, H_KV, D, rows_outside, gap);
+    const matrix<const u16> v_gmem(v, k_rows, kv_head, H_KV, DV, rows_outside, 0);
+    const matrix<output> o_gmem(o, q_rows, head, H, DV, rows_outside, 0);
     const int warp = threadIdx.x / 32;
     const real factor = scoring.factor<real>(D);
 
@@ -126,7 +127,8 @@ DEVICE void few_queries(const u16 *q, const u16 *k, const u16 *v, output *o, log
             const real o_factor = scoring.finish(row_max[r], row_sum, head);
             store(o_gmem.row(first_row + r) + first_column + column, row_total * o_factor, is_bf16);
             if (lse && first_column + column == 0)
-                lse[(batch * H + head) * S + first_row + r] = row_max[r] + logarithm(row_sum);
+                lse[(q_rows.batch * H + head) * q_rows.rows + q_rows.first + first_row + r] =
+                    row_max[r] + logarithm(row_sum);
         }
         __syncthreads(); // the sums have been read
     }

@@ -123,24 +123,28 @@ DEVICE void softmax_step(real (&scores)[row_count][key_count], real (&o)[row_cou
 
 template <typename real, typename output, typename log_output>
 DEVICE void tiled(const u16 *q, const u16 *k, const u16 *v, output *o, log_output *lse, int H,
-                  int H_KV, int S, int S_KV, int D, int DV, bool is_bf16, bool rows_outside,
-                  int gap, const scoring &scoring) {
+                  int H_KV, const sequences &queries_of, const sequences &keys_of, int D, int DV,
+                  bool is_bf16, bool rows_outside, int gap, const scoring &scoring) {
     constexpr int width = vector_width<real>, steps = chunk<real>::steps;
     constexpr int stage_keys = row_threads * width; // keys whose probabilities are stored at once
     constexpr int probability_pitch = warp_rows + width; // padded against bank conflicts
     __shared__ alignas(16) chunk<real> chunks_smem[2];
     __shared__ alignas(16) real probabilities_smem[warps][stage_keys * probability_pitch];
-    const int tiles = (S + tile_rows - 1) / tile_rows;
-    const i64 batch = blockIdx.x / tiles / H;
+    const int tiles = (queries_of.rows + tile_rows - 1) / tile_rows;
+    const int batch = blockIdx.x / tiles / H;
     const int head = blockIdx.x / tiles % H, kv_head = head / (H / H_KV);
+    const sequence_rows q_rows = queries_of[batch], k_rows = keys_of[batch];
+    const int S = q_rows.count, S_KV = k_rows.count;
     // The tiles share the rows equally, so that a block's share of the grid is its share of the
     // rows.
     const i64 tile = blockIdx.x % tiles;
     const int first_row = tile * S / tiles, end_row = (tile + 1) * S / tiles;
-    const matrix<const u16> q_gmem(q, batch, head, H, S, D, rows_outside, gap);
-    const matrix<const u16> k_gmem(k, batch, kv_head, H_KV, S_KV, D, rows_outside, gap);
-    const matrix<const u16> v_gmem(v, batch, kv_head, H_KV, S_KV, DV, rows_outside, 0);
-    const matrix<output> o_gmem(o, batch, head, H, S, DV, rows_outside, 0);
+    if (first_row == end_row) // of fewer rows than tiles
+        return;
+    const matrix<const u16> q_gmem(q, q_rows, head, H, D, rows_outside, gap);
+    const matrix<const u16> k_gmem(k, k_rows, kv_head, H_KV, D, rows_outside, gap);
+    const matrix<const u16> v_gmem(v, k_rows, kv_head, H_KV, DV, rows_outside, 0);
+    const matrix<output> o_gmem(o, q_rows, head, H, DV, rows_outside, 0);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % row_threads;
     const int tile_row = threadIdx.x / row_threads * row_count; // this thread's first query
     const real factor = scoring.factor<real>(D);
@@ -243,7 +247,8 @@ DEVICE void tiled(const u16 *q, const u16 *k, const u16 *v, output *o, log_outpu
                     store(o_gmem.row(row) + column, o_sums[i][j] * inverse, is_bf16);
             }
             if (lse && lane == 0 && first_column == 0)
-                lse[(batch * H + head) * S + row] = maximum + logarithm(total);
+                lse[(q_rows.batch * H + head) * q_rows.rows + q_rows.first + row] =
+                    maximum + logarithm(total);
         }
     }
 }

@@ -55,6 +55,12 @@ DEVICE void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
 }
 
+// The same without the order of writes: it says only that the thread has come so far. (A release
+// waits until the whole GPU sees the thread's earlier writes.)
+DEVICE void cluster_arrive_relaxed() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" : : : "memory");
+}
+
 DEVICE void cluster_wait() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
 }

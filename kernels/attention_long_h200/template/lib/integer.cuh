@@ -18,6 +18,11 @@ DEVICE u64 multiply_wide(u32 a, u32 b) {
     return result;
 }
 
+// Replaces a number by its square plus 1, by one instruction that stays though its result is unused.
+DEVICE void square_plus_one(u32 &number) {
+    asm volatile("mad.lo.u32 %0, %0, %0, 1;" : "+r"(number));
+}
+
 // n / d, where inverse = (2^31 - 1) / d and 0 <= n, (n + 1) * d <= 2^31. Exact: 2^31 = d * inverse
 // + r with 1 <= r <= d, so the product is less than (n + 1) / d by (n + 1) r / (2^31 d), which is
 // greater than 0 and at most 1 / d.

@@ -40,6 +40,12 @@ DEVICE void mbarrier_arrive_cluster(u32 barrier_smem) {
                  : "memory");
 }
 
+// The same without the order between the blocks: for a thread that says only that it has read what
+// the other block may now overwrite by a copy. (A release to the cluster waits for the whole GPU.)
+DEVICE void mbarrier_arrive_block(u32 barrier_smem) {
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" : : "r"(barrier_smem) : "memory");
+}
+
 // Announces `bytes` for the current phase, without an arrival (expect_tx).
 DEVICE void mbarrier_expect_bytes(u32 barrier_smem, u32 bytes) {
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"

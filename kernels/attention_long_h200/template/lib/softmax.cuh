@@ -17,9 +17,10 @@ DEVICE float correction_factor(float from, float to, float scale) {
 // exp2(scale * (score - m)) is computed as exp2(scale * score - scale * m), one FMA. If |scale * m|
 // >= 2^23, the rounding of the product could exceed the range of a half. Neighbouring scores then
 // differ by powers of two, and rounding the scale down to a power of two, which makes the product
-// exact, is harmless.
+// exact, is harmless. It never becomes 0, as that of a denormal scale would: scores of minus infinity
+// must stay so.
 DEVICE float exact_scale(float row_max, float scale) {
-    const float power_below = __int_as_float(__float_as_int(scale) & 0x7f800000);
+    const float power_below = __int_as_float(max(__float_as_int(scale) & 0x7f800000, 1));
     return fabsf(row_max * scale) < 8388608.0f ? scale : power_below;
 }
 

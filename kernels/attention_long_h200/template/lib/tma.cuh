@@ -58,6 +58,28 @@ DEVICE void tma_load(u32 target_smem, const tensor_map &map, u32 barrier_smem, i
                  : "memory");
 }
 
+// The same to the blocks of the cluster whose ranks `blocks` has as bits: to the same place of each
+// one's shared memory, and announced at the same place.
+DEVICE void tma_load_multicast(u16 blocks, u32 target_smem, const tensor_map &map, u32 barrier_smem,
+                               int x0, int x1, int x2) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], %3;"
+                 :
+                 : "r"(target_smem), "l"(&map), "r"(barrier_smem), "h"(blocks), "r"(x0), "r"(x1),
+                   "r"(x2)
+                 : "memory");
+}
+
+DEVICE void tma_load_multicast(u16 blocks, u32 target_smem, const tensor_map &map, u32 barrier_smem,
+                               int x0, int x1, int x2, int x3) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6, %7}], [%2], %3;"
+                 :
+                 : "r"(target_smem), "l"(&map), "r"(barrier_smem), "h"(blocks), "r"(x0), "r"(x1),
+                   "r"(x2), "r"(x3)
+                 : "memory");
+}
+
 // L2 eviction policies for tma_load_hinted.
 DEVICE u64 l2_evict_last() {
     u64 policy;
@@ -102,7 +124,6 @@ DEVICE void tma_load_hinted(u64 l2_policy, u32 target_smem, const tensor_map &ma
 
 // ---- a box, shared to global. Earlier ordinary stores to the shared memory need
 // fence_proxy_async, and a barrier if other threads made them ----
-// and a barrier if other threads stored it ----
 
 DEVICE void tma_store(const tensor_map &map, u32 source_smem, int x0, int x1) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"

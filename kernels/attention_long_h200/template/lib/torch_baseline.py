@@ -10,7 +10,9 @@ Its argument is a template's baseline.py, which says what is timed:
 An implementation that cannot compute a case raises NotImplementedError with the reason. One that is an object may have
 `prepare(*inputs)`: what it returns are the arguments of its calls instead, made once for each set, outside of what is
 timed. `PACKAGES = ["flash-attn-4"]` lists optional packages: the baseline's name has the version of each that is
-installed. evotile runs this program; docs/templates.md, "A baseline", documents the requests and answers. Manual use,
+installed. `check(result, *inputs)` says why what a call returned is wrong, or returns None: it gets what the first
+graph of an implementation for a case has computed. One whose answer is wrong is reported as unable, with the reason.
+evotile runs this program; docs/templates.md, "A baseline", documents the requests and answers. Manual use,
 one request per line:
 
     { echo '{"ask":"begin","protocol":1,"device":"cuda:0"}'
@@ -47,6 +49,7 @@ class Baseline:
         self.name, self.inputs = defined["NAME"], defined["inputs"]
         self.implementations = defined["IMPLEMENTATIONS"]
         self.packages = defined.get("PACKAGES", [])
+        self.check, self.checked = defined.get("check"), set()
 
     def description(self):
         parts = [f"PyTorch {torch.__version__} {self.name}"]
@@ -65,13 +68,22 @@ class Captured:
     def __init__(self, baseline, question):
         self.call = baseline.implementations[question["implementation"]]
         self.launches = question["launches"]
-        self.sets = [baseline.inputs(question["case"]) for _ in range(question["sets"])]
+        self.sets = every = [baseline.inputs(question["case"]) for _ in range(question["sets"])]
         if hasattr(self.call, "prepare"):
             self.sets = [self.call.prepare(*inputs) for inputs in self.sets]
         self.single = self.flush = None
-        self.graph = self.capture(self.launches)
+        self.graph, result = self.capture(self.launches)
+        of = question["implementation"], json.dumps(question["case"], sort_keys=True)
+        if baseline.check is not None and of not in baseline.checked:
+            self.graph.replay()
+            torch.cuda.synchronize()
+            why = baseline.check(result, *every[(self.launches - 1) % len(every)])
+            if why is not None:
+                raise NotImplementedError(f"its answer is wrong: {why}")
+            baseline.checked.add(of)
 
     def capture(self, launches):
+        """A graph of calls, and what the last one returns, which a replay fills."""
         with torch.no_grad():
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
@@ -83,9 +95,10 @@ class Captured:
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 for call in range(launches):
-                    self.call(*self.sets[call % len(self.sets)])
+                    result = None  # its memory serves the next call, as in user code
+                    result = self.call(*self.sets[call % len(self.sets)])
         torch.cuda.synchronize()
-        return graph
+        return graph, result
 
     def replay(self, graph, count):
         """Consecutive replays, each timed by two events, so that the GPU is never idle when one begins."""
@@ -106,7 +119,7 @@ class Captured:
 
     def cold(self, question):
         if self.single is None:
-            self.single = self.capture(1)
+            self.single, _ = self.capture(1)
             size = 2 * torch.cuda.get_device_properties("cuda").L2_cache_size
             self.flush = torch.empty(size, dtype=torch.uint8, device="cuda")
         times = []

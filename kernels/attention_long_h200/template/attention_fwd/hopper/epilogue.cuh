@@ -138,29 +138,81 @@ DEVICE void reduce_and_store(element *o_gmem, float *lse, i64 row_id, const o_ac
     }
 }
 
-// Writes the rows within the tensor: O divided by l, or zeros where l is zero. The four lanes of a
-// row exchange pairs, so that each writes 16 bytes at a time.
-DEVICE void store_o(element *o_gmem, float *lse, i64 row_id, const o_accumulators &o_rmem,
-                    const row_state &rows, const mainloop_state &state, const kernel_params &params,
-                    const thread_coords &thread) {
+// 1 / l of the thread's rows, whose log-sum-exp it writes if it is asked for.
+DEVICE void finish_rows(float (&inverse)[2], float *lse, i64 row_id, const row_state &rows,
+                        const mainloop_state &state, const kernel_params &params,
+                        const thread_coords &thread) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
         const int row = state.row + h * 8;
-        const float inverse = inverse_row_sum(rows.row_max[h], rows.row_sum[h]);
-        element *row_gmem = o_gmem + multiply_wide(row, params.o.row);
+        inverse[h] = inverse_row_sum(rows.row_max[h], rows.row_sum[h]);
         if (lse && thread.t == 0 && row < state.S)
             lse[row_id + row] = log_sum_exp(rows.row_max[h], rows.row_sum[h], params.scale);
+    }
+}
+
+// Two halves of O divided by l, or zeros where l is zero: row half h of column tile d.
+DEVICE u32 o_pair(const o_accumulators &o_rmem, const float (&inverse)[2], int d, int h) {
+    return pack_pair<element>(o_rmem[d * 4 + h * 2] * inverse[h],
+                              o_rmem[d * 4 + h * 2 + 1] * inverse[h]);
+}
+
+// Writes the rows within the tensor. The four lanes of a row exchange pairs, so that each writes
+// 16 bytes at a time.
+DEVICE void store_o_by_threads(element *o_gmem, const o_accumulators &o_rmem,
+                               const float (&inverse)[2], const mainloop_state &state,
+                               const kernel_params &params, const thread_coords &thread) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        const int row = state.row + h * 8;
+        element *row_gmem = o_gmem + multiply_wide(row, params.o.row);
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 4) {
             u32 pairs[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                pairs[i] = pack_pair<element>(o_rmem[(d + i) * 4 + h * 2] * inverse,
-                                              o_rmem[(d + i) * 4 + h * 2 + 1] * inverse);
+                pairs[i] = o_pair(o_rmem, inverse, d + i, h);
             lanes_transpose(pairs);
             if (row < state.S)
                 *reinterpret_cast<uint4 *>(row_gmem + (d + thread.t) * 8) =
                     make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
         }
+    }
+}
+
+// Waits until the stores that store_o_by_tma has issued have read the shared memory: before the
+// next ones, and before the block ends.
+DEVICE void finish_o_stores() {
+    if constexpr (tma_store_o) {
+        bulk_wait_read<0>(); // of this thread, if it has issued any
+        __syncwarp();
+    }
+}
+
+// Each warp puts its 16 rows into shared memory, as panels of 64 columns whose 16-byte chunks are
+// swizzled, and has them stored; rows behind the tensor are left out. The stores go on beside the
+// next unit.
+DEVICE void store_o_by_tma(const tensor_map &o_map, const o_accumulators &o_rmem,
+                           const float (&inverse)[2], const work_unit &work,
+                           const thread_coords &thread) {
+    constexpr int warp_panel_bytes = 16 * 128;
+    const int lane = threadIdx.x % 32, warp_row = thread.first_row + thread.warp_row;
+    const u32 warp_smem = smem_address(smem) + o_smem + warp_row * (panels * 128);
+    finish_o_stores();
+#pragma unroll
+    for (int d = 0; d < d_tiles; d += 2) {
+        const int chunk = (d % 8 + lane / 16) ^ (lane % 8);
+        stmatrix_x4(warp_smem + d / 8 * warp_panel_bytes + lane % 16 * 128 + chunk * 16,
+                    o_pair(o_rmem, inverse, d, 0), o_pair(o_rmem, inverse, d, 1),
+                    o_pair(o_rmem, inverse, d + 1, 0), o_pair(o_rmem, inverse, d + 1, 1));
+    }
+    fence_proxy_async();
+    __syncwarp();
+    if (lane == 0) {
+#pragma unroll
+        for (int panel = 0; panel < panels; ++panel)
+            tma_store(o_map, warp_smem + panel * warp_panel_bytes, panel * 64,
+                      work.first_row + warp_row, work.head, work.batch);
+        bulk_commit();
     }
 }

@@ -7,6 +7,8 @@
 //   Q and O; K and V are described by their tensor maps.
 //   CAUSAL: query i sees key j only if j <= i + S_KV - S (the last query sees the last key).
 //   A query that sees no key gives a row of zeros, and minus infinity for LSE.
+//   VARLEN: there is one batch, and sequence b has its rows cu_seqlens[b] to cu_seqlens[b + 1]; S
+//   and S_KV are then its own numbers of rows, and LSE is [H, total].
 //
 // A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
 // split. TMA loads key tiles of BLOCK_N into two circular buffers (pipelines), one for K and one
@@ -19,119 +21,21 @@
 #include "lib/hopper.cuh"
 #include "lib/integer.cuh"
 #include "lib/math.cuh"
+#include "lib/pipeline.cuh"
+#include "lib/sequences.cuh"
 #include "lib/smem.cuh"
 #include "lib/softmax.cuh"
-#include "lib/strides.cuh"
 #include "lib/warp.cuh"
 
-// ---- Genes ----
-
-#if !defined(BLOCK_M) || !defined(BLOCK_N) || !defined(GROUPS_KV) || !defined(K_STAGES) ||         \
-    !defined(V_STAGES) || !defined(PRODUCER) || !defined(OVERLAP) || !defined(TURNS) ||            \
-    !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
-    !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
-    !defined(Q_SMEM) || !defined(CAUSAL) || !defined(BF16)
-#error "a gene or a specialised dimension is not defined: see solution.json"
-#endif
-
-constexpr int head_dim = D;
-constexpr bool causal = CAUSAL;
-using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
-constexpr int block_m = BLOCK_M;                // queries per tile
-constexpr int block_n = BLOCK_N;                // keys per tile
-constexpr int groups_kv = GROUPS_KV; // sets of consumer warpgroups that take key tiles in turn
-constexpr int k_stages = K_STAGES;   // pipeline stages of K
-constexpr int v_stages = V_STAGES;   // pipeline stages of V
-constexpr bool q_in_smem = Q_SMEM;  // Q is an operand in shared memory, not in registers
-constexpr bool has_producer = PRODUCER != PRODUCER_NONE; // dedicated warps issue the TMA loads
-constexpr bool producer_warpgroup =
-    PRODUCER == PRODUCER_WARPGROUP;  // a whole producer warpgroup, which releases registers
-constexpr bool overlap = OVERLAP;    // QK^T of a tile runs beside PV of the previous tile
-constexpr bool softmax_turns = TURNS == 1; // ping-pong: consumer warpgroups alternate in the softmax,
-constexpr bool gemm_turns = TURNS == 2;    // or in issuing their products
-constexpr int kv_splits = KV_SPLITS; // split-KV: blocks of a cluster that split the keys
-constexpr bool lazy_rescale =
-    LAZY_RESCALE; // m is raised only when scores exceed it by a threshold;
-constexpr bool optimistic =
-    LAZY_RESCALE == 2; // optimistic: the first exponentials do not wait for that check
-constexpr int polynomial_exp =
-    POLYNOMIAL_EXP; // of 8 exponentials, this many by polynomial instead of the MUFU unit
-constexpr int min_ctas = MIN_CTAS; // minimum resident blocks per SM (launch bounds)
-constexpr bool persistent =
-    PERSISTENT; // a block processes several work units and prefetches the next
-constexpr bool alternating =
-    PERSISTENT == 2; // in odd rounds the work units are given out in reverse
-constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
-
-// ---- Derived sizes ----
-
-constexpr int group_rows = 64;                 // queries per warpgroup: the M of wgmma
-constexpr int groups_m = block_m / group_rows; // warpgroups along the queries
-constexpr int groups = groups_m * groups_kv;   // consumer warpgroups
-constexpr int consumer_threads = groups * 128;
-constexpr int threads = consumer_threads + (producer_warpgroup ? 128 : has_producer ? 32 : 0);
-constexpr int n_tiles = block_n / 8;  // a thread's scores are in tiles of 8 keys,
-constexpr int d_tiles = head_dim / 8; // its O in tiles of 8 columns
-constexpr int score_registers = n_tiles * 4, o_registers = d_tiles * 4;
-constexpr int panels = head_dim / 64; // a tile in shared memory is stored as panels of 64 columns
-constexpr int panel_bytes = block_n * 128;
-constexpr int q_panel_bytes = group_rows * 128;
-
-// Registers per thread: at launch and, where a producer warpgroup keeps only 24, after the
-// consumers have taken over the rest (solution.json computes the same). Registers are not
-// reallocated where every thread has more than 168.
-constexpr int launch_registers = 65536 / (ceil_div(threads, 128) * 128 * min_ctas) / 8 * 8;
-constexpr int pool_registers = (launch_registers * (groups + 1) - 24) / groups / 8 * 8;
-constexpr int consumer_registers = min_of(pool_registers, 240);
-constexpr bool reallocate_registers = producer_warpgroup && launch_registers <= 168;
-
-constexpr float default_scale = head_dim == 64 ? 0.125f : 0.08838834764831845f; // 1 / sqrt(D)
-// Probabilities may grow to 2^8 before m must be raised.
-constexpr float rescale_threshold_log2 = 8.0f;
-
-// ---- Shared memory, in bytes ----
-//
-//   0              K, `k_stages` tiles, then V, `v_stages` tiles, each as 64-column panels
-//                  (merge_warpgroup_sets overlays these with m, l and O of up to half of the sets)
-//   q_smem         Q, if it is in shared memory: for each warpgroup along the queries its panels
-//   barriers_smem  two mbarriers per stage, and for Q: full (the load has completed), empty (all
-//                  have read it)
-//   partials_smem  partial results (m, l, columns of O) from each other block of the cluster
-
-constexpr int tile_bytes = panels * panel_bytes;
-constexpr int v_smem = k_stages * tile_bytes;
-constexpr int merge_words = o_registers + 4; // per thread: m and l of two rows, and O
-constexpr int merge_bytes = groups_kv / 2 * groups_m * 128 * merge_words * 4;
-constexpr int q_smem = v_smem + v_stages * tile_bytes;
-constexpr int q_bytes = q_in_smem ? groups_m * panels * q_panel_bytes : 0;
-constexpr int barriers_smem = max_of(q_smem + q_bytes, merge_bytes);
-constexpr int barriers = k_stages + v_stages + q_in_smem;
-constexpr int partials_smem = barriers_smem + 16 * barriers;
-constexpr int owned_registers = o_registers / kv_splits; // of O, reduced by one block
-constexpr int partial_words = owned_registers + 4;
-
-extern __shared__ __align__(1024) unsigned char smem[];
-
-static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
-static_assert(block_m % group_rows == 0, "a warpgroup has 64 queries");
-static_assert(block_n % 16 == 0, "the product with V takes 16 keys at a time");
-static_assert((groups_kv & (groups_kv - 1)) == 0, "the merge halves the sets until one is left");
-static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,
-              "a stage serves one set, so that its waiters have observed the previous phase");
-static_assert(!persistent || (has_producer && groups_kv == 1 && kv_splits == 1),
-              "loads of the next work unit overlap the current one");
-static_assert(o_registers % kv_splits == 0 && owned_registers % 4 == 0,
-              "a block reduces whole tiles");
-static_assert(TURNS == 0 || groups_kv == 1, "all warpgroups take equally many ping-pong turns");
-static_assert(!optimistic || !overlap, "P of the previous tile is still being read");
-static_assert(threads <= 1024, "a block has at most 1024 threads");
+// The genes and what follows from them: sizes, registers, the layout of shared memory.
+#include "genes.cuh"
 
 // ---- Per-thread state ----
 // Fragment layouts are those of lib/wgmma.cuh: with g = lane / 4 and t = lane % 4, a thread holds
 // columns of rows g (half h = 0) and g + 8 (h = 1) of its warp's 16.
 
 using q_fragments = u32[head_dim / 16][4]; // the A operand of QK^T, unless it is in shared memory
-using p_fragments = u32[block_n / 16][4]; // P in 16 bits: the A operand of PV
+using p_fragments = u32[block_n / 16][4];  // P in 16 bits: the A operand of PV
 using score_accumulators = float[score_registers];
 using o_accumulators = float[o_registers];
 
@@ -157,59 +61,9 @@ struct thread_coords {
     int warp_row = warp % 4 * 16;                       // of the warp, within the warpgroup
 };
 
-// Kernel parameters. The `inverse` fields are reciprocals for divide().
-struct kernel_params {
-    int S, S_KV, batches, heads;
-    int x_inverse, y_inverse;      // of the virtual grid in which work units are numbered
-    int heads_per_kv_head_inverse; // of H / H_KV
-    float scale;                   // softmax scale times log2(e)
-    strides q, o;
-};
-
-struct work_unit {
-    int batch, head, kv_head, first_row;
-    int first_tile, end_tile; // key tiles of the split; empty if equal
-};
-
-// The number of keys visible to at least one row before `row_end`.
-DEVICE int visible_keys(int row_end, int S, int S_KV) {
-    return causal ? max(min(S_KV, row_end + S_KV - S), 0) : S_KV;
-}
-
-// Decodes a work unit from blockIdx, or from its index if persistent. Under a causal mask the last
-// query tiles, which have most keys, are scheduled first.
-DEVICE work_unit decode_work_unit(int work_index, const kernel_params &params) {
-    int x = blockIdx.x, y = blockIdx.y, z = blockIdx.z;
-    const int tiles_m = ceil_div(params.S, block_m);
-    if constexpr (persistent) {
-        const int row_id = divide(work_index, params.x_inverse);
-        x = work_index - row_id * (tiles_first ? tiles_m : params.heads);
-        z = divide(row_id, params.y_inverse);
-        y = row_id - z * (tiles_first ? params.heads : params.batches);
-    }
-    const int head = tiles_first ? y : x, batch = tiles_first ? z : y, part = tiles_first ? x : z;
-    const int kv_head = divide(head, params.heads_per_kv_head_inverse);
-    const int m_tile = part / kv_splits, split = part % kv_splits;
-    const int first_row = (causal ? tiles_m - 1 - m_tile : m_tile) * block_m;
-    const int row_end = min(first_row + block_m, params.S);
-    const int tiles = ceil_div(visible_keys(row_end, params.S, params.S_KV), block_n);
-    const int share = ceil_div(tiles, kv_splits), first_tile = min(split * share, tiles);
-    return {batch, head, kv_head, first_row, first_tile, min(first_tile + share, tiles)};
-}
-
-// Tile scheduler of persistent blocks: in each round every block gets one work unit. If
-// alternating, odd rounds run from the last block to the first: where units become shorter (longest
-// first, under a causal mask), the block with the longest of a round gets the shortest of the next.
-struct tile_scheduler {
-    int work_index = persistent ? blockIdx.x : 0;
-    int step = !persistent ? 1 : alternating ? 2 * (gridDim.x - blockIdx.x) - 1 : gridDim.x;
-
-    DEVICE void advance() {
-        work_index += step;
-        if constexpr (alternating)
-            step = 2 * gridDim.x - step;
-    }
-};
+// The kernel's parameters and its work units: kernel_params, work_unit, visible_keys,
+// decode_work_unit, tile_scheduler.
+#include "work_units.cuh"
 
 // The pipelines: stages and their barriers (k_stage_smem, k_full_barrier ...), pipeline_state,
 // consumer_wait, consumer_release, and the producers (tma_loader, inline_producer).
@@ -225,8 +79,8 @@ struct mainloop_state {
     int row;          // the thread's row g
     int S, S_KV;
 
-    DEVICE void init(const work_unit &work, const thread_coords &thread, int S_, int S_KV_) {
-        S = S_, S_KV = S_KV_;
+    DEVICE void init(const work_unit &work, const thread_coords &thread) {
+        S = work.S, S_KV = work.S_KV;
         const int first_row = work.first_row + thread.first_row;
         row = first_row + thread.warp_row + thread.g;
         tile = work.first_tile + thread.set;
@@ -240,8 +94,8 @@ struct mainloop_state {
 // pingpong_wait and pingpong_signal.
 #include "mainloop_steps.cuh"
 
-// Epilogue: finalize_row_sums, merge_warpgroup_sets, send_partials and reduce_and_store, or
-// store_o.
+// Epilogue: finalize_row_sums, merge_warpgroup_sets; send_partials and reduce_and_store, or
+// finish_rows and store_o_by_threads or store_o_by_tma.
 #include "epilogue.cuh"
 
 // ---- The mainloop over the key tiles of a work unit ----
@@ -290,8 +144,8 @@ DEVICE bool softmax_and_pack(p_fragments &p_rmem, score_accumulators &s_rmem,
 }
 
 // Mainloop without overlap: S, softmax and O of one tile after another.
-DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
-                     mainloop_state &state, inline_producer &producer, const kernel_params &params,
+DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q, mainloop_state &state,
+                     inline_producer &producer, const kernel_params &params,
                      const thread_coords &thread) {
     q.acquire();
     if (state.tile >= state.end)
@@ -309,7 +163,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
             producer.issue_v(state.tile);
         wgmma_wait<0>();
         wgmma_hold(s_rmem);
-        consumer_release(k_full);
+        consumer_release_stage(k_full);
         if (state.tile + groups_kv >= state.end)
             q.release();
         if (k_issue_lag > 0)
@@ -325,7 +179,7 @@ DEVICE void mainloop(o_accumulators &o_rmem, row_state &rows, query_tile &q,
         state.k.advance(groups_kv);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release(v_full);
+        consumer_release_stage(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile + v_issue_lag);
         state.v.advance(groups_kv);
@@ -351,7 +205,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
     pingpong_signal<gemm_turns>(thread);
     wgmma_wait<0>();
     wgmma_hold(s_rmem);
-    consumer_release(k_full_barrier(state.k.stage));
+    consumer_release_stage(k_full_barrier(state.k.stage));
     if (state.tile + groups_kv >= state.end)
         q.release();
     state.k.advance(groups_kv);
@@ -380,7 +234,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
             producer.issue_v(state.tile - groups_kv);
         wgmma_wait<1>();
         wgmma_hold(s_rmem);
-        consumer_release(k_full);
+        consumer_release_stage(k_full);
         if (state.tile + groups_kv >= state.end)
             q.release();
         if (k_issue_lag > 0)
@@ -394,7 +248,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
             consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
         wgmma_wait<0>();
         wgmma_hold(o_rmem);
-        consumer_release(v_full);
+        consumer_release_stage(v_full);
         if (v_issue_lag > 0)
             producer.issue_v(state.tile);
         if (max_raised)
@@ -410,7 +264,7 @@ DEVICE void mainloop_overlapped(o_accumulators &o_rmem, row_state &rows, query_t
     start_pv_gemm(o_rmem, p_rmem, v_stage_smem(state.v.stage));
     wgmma_wait<0>();
     wgmma_hold(o_rmem);
-    consumer_release(v_full_barrier(state.v.stage));
+    consumer_release_stage(v_full_barrier(state.v.stage));
     state.v.advance(groups_kv);
     producer.issue_v(state.tile);
 }
@@ -423,11 +277,11 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
         pingpong_wait<softmax_turns || gemm_turns>(thread);
         pingpong_signal<softmax_turns || gemm_turns>(thread);
         consumer_wait(k_full_barrier(state.k.stage), state.k.phase);
-        consumer_release(k_full_barrier(state.k.stage));
+        consumer_release_stage(k_full_barrier(state.k.stage));
         state.k.advance(groups_kv);
         producer.issue_k(state.tile + groups_kv);
         consumer_wait(v_full_barrier(state.v.stage), state.v.phase);
-        consumer_release(v_full_barrier(state.v.stage));
+        consumer_release_stage(v_full_barrier(state.v.stage));
         state.v.advance(groups_kv);
         producer.issue_v(state.tile + groups_kv);
     }
@@ -439,22 +293,27 @@ DEVICE void skip_hidden_tiles(mainloop_state &state, inline_producer &producer,
 #define CLUSTER __cluster_dims__(KV_SPLITS, 1, 1)
 #elif KV_SPLITS > 1
 #define CLUSTER __cluster_dims__(1, 1, KV_SPLITS)
+#elif MULTICAST > 1
+#define CLUSTER __cluster_dims__(MULTICAST, 1, 1)
 #else
 #define CLUSTER
 #endif
 
-extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
-    attention_fwd_hopper(const __grid_constant__ tensor_map q_map,
-                         const __grid_constant__ tensor_map k_map,
-                         const __grid_constant__ tensor_map v_map,
-                         const element *__restrict__ q_gmem, element *__restrict__ o, float *__restrict__ lse, int S, int S_KV,
-                         int batches, int heads, int x_inverse, int y_inverse,
-                         int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head,
-                         int q_row, u32 o_batch, u32 o_head, int o_row) {
+extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attention_fwd_hopper(
+    const __grid_constant__ tensor_map q_map, const __grid_constant__ tensor_map k_map,
+    const __grid_constant__ tensor_map v_map, const __grid_constant__ tensor_map o_map,
+    const element *__restrict__ q_gmem, element *__restrict__ o, float *__restrict__ lse,
+    const int *__restrict__ cu_seqlens_q, const int *__restrict__ cu_seqlens_k, int S, int S_KV,
+    int sequences, int total_rows, int heads, int x_inverse, int y_inverse,
+    int heads_per_kv_head_inverse, float scale, u32 q_batch, u32 q_head, int q_row, u32 o_batch,
+    u32 o_head, int o_row) {
     const kernel_params params{S,
                                S_KV,
-                               batches,
+                               sequences,
                                heads,
+                               total_rows,
+                               cu_seqlens_q,
+                               cu_seqlens_k,
                                x_inverse,
                                y_inverse,
                                heads_per_kv_head_inverse,
@@ -462,10 +321,12 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
                                {q_batch, q_head, q_row},
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
-    const int work_units = persistent ? batches * heads * ceil_div(S, block_m) : 1;
+    const int work_units = persistent ? sequences * heads * query_tiles(S) : 1;
     init_barriers();
-    if constexpr (kv_splits > 1)
+    if constexpr (kv_splits > 1 || multicast > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
+    if constexpr (multicast > 1)
+        cluster_wait();
     if (has_producer && thread.warp >= consumer_threads / 32) {
         if constexpr (reallocate_registers)
             setmaxnreg_dec<24>();
@@ -474,6 +335,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             for (tile_scheduler scheduler; scheduler.work_index < work_units; scheduler.advance())
                 loader.load_all(decode_work_unit(scheduler.work_index, params));
         }
+        leave_cluster();
         return;
     }
     if constexpr (reallocate_registers)
@@ -490,17 +352,24 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
         const work_unit work = q.next;
         scheduler.advance();
         q.find_next(scheduler.work_index, work_units);
-        element *o_gmem = o + params.o.to_head(work.batch, work.head);
-        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) *
-                           S; // index of the head's first query in LSE
-        inline_producer producer{
-            {q_map, k_map, v_map}, work, thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
+        if constexpr (varlen && kv_splits == 1)
+            if (work.is_behind_end()) {
+                q.load_next();
+                continue;
+            }
+        element *o_gmem =
+            o + to_sequence<varlen>(params.o, work.batch, work.head, work.first_query);
+        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) * params.rows +
+                           work.first_query; // index of the first query in LSE
+        inline_producer producer{{q_map, k_map, v_map},
+                                 work,
+                                 thread.warp == (groups_m - 1) * 4 && threadIdx.x % 32 == 0};
         o_accumulators o_rmem = {};
         row_state rows(params.scale);
         producer.loader.init(work);
         producer.issue_q();
         producer.issue_k(work.first_tile), producer.issue_v(work.first_tile);
-        state.init(work, thread, S, S_KV);
+        state.init(work, thread);
         (overlap ? mainloop_overlapped : mainloop)(o_rmem, rows, q, state, producer, params,
                                                    thread);
         if (causal)
@@ -518,7 +387,14 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER
             if (thread.set == 0)
                 reduce_and_store(o_gmem, lse, row_id, o_rmem, rows, rank, state, params, thread);
         } else if (thread.set == 0) {
-            store_o(o_gmem, lse, row_id, o_rmem, rows, state, params, thread);
+            float inverse[2];
+            finish_rows(inverse, lse, row_id, rows, state, params, thread);
+            if constexpr (tma_store_o)
+                store_o_by_tma(o_map, o_rmem, inverse, work, thread);
+            else
+                store_o_by_threads(o_gmem, o_rmem, inverse, state, params, thread);
         }
     }
+    finish_o_stores();
+    leave_cluster();
 }

@@ -22,11 +22,12 @@ struct query_tile {
     DEVICE void load_next() {
         if (q_in_smem || !has_next)
             return;
-        const element *head_gmem = q_gmem + params.q.to_head(next.batch, next.head);
+        const element *head_gmem =
+            q_gmem + to_sequence<varlen>(params.q, next.batch, next.head, next.first_query);
         const int first_row = next.first_row + thread.first_row + thread.warp_row;
 #pragma unroll
         for (int k = 0; k < head_dim / 16; ++k)
-            load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, params.S, k);
+            load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, next.S, k);
     }
 
     // Every warpgroup calls this for every unit, also if it sees no key: a wait at the barrier
@@ -48,8 +49,8 @@ struct query_tile {
 // Issues S = Q K^T of the warpgroup's queries and a key tile.
 DEVICE void start_qk_gemm(score_accumulators &s_rmem, const query_tile &q, u32 k_smem) {
     const u64 k_operand = matrix_descriptor(k_smem, 16, 1024, swizzle::by_128);
-    const u64 q_operand = matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024,
-                                            swizzle::by_128);
+    const u64 q_operand =
+        matrix_descriptor(q_group_smem(q.thread.first_row / group_rows), 16, 1024, swizzle::by_128);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < head_dim / 16; ++k) {

@@ -1,5 +1,5 @@
-// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there too,
-// their producers and the consumers' release.
+// Included by kernel.cu: the TMA pipelines of K and V in shared memory, and Q where it is there
+// too, their producers and the consumers' release.
 
 DEVICE u32 k_stage_smem(int stage) {
     return smem_address(smem) + stage * tile_bytes;
@@ -23,28 +23,12 @@ DEVICE u32 empty_barrier(u32 full) {
     return full + 8;
 }
 
-// Position of a producer or consumer in a circular buffer (CUTLASS PipelineState): stage index and
-// phase parity of the stage's barriers.
-template <int stages> struct pipeline_state {
-    int stage = 0;
-    u32 phase = 0;
-
-    // At most one wrap-around: `tiles` <= stages.
-    DEVICE void advance(int tiles) {
-        stage += tiles;
-        if (stage >= stages) {
-            stage -= stages;
-            phase ^= 1;
-        }
-    }
-};
-
 DEVICE void init_barriers() {
     if (threadIdx.x == 0) {
         for (int i = 0; i < k_stages + v_stages; ++i) {
             mbarrier_init(k_full_barrier(i), 1);
             mbarrier_init(empty_barrier(k_full_barrier(i)),
-                          groups_m * 4); // one arrival per warp of the set that reads the stage
+                          multicast * groups_m * 4); // of each warp of the set that reads the stage
         }
         if constexpr (q_in_smem) {
             mbarrier_init(q_full_barrier(), 1);
@@ -67,6 +51,24 @@ DEVICE void consumer_release(u32 full) {
     __syncwarp();
 }
 
+// The same for a stage of K or V, which every block of the cluster loads a share of.
+DEVICE void consumer_release_stage(u32 full) {
+    if constexpr (multicast == 1)
+        consumer_release(full);
+    else if (threadIdx.x % 32 < multicast)
+        mbarrier_arrive_cluster(map_to_block(empty_barrier(full), threadIdx.x % 32));
+    __syncwarp();
+}
+
+// A block must not end while others of its cluster may still signal at its barriers.
+DEVICE void leave_cluster() {
+    if constexpr (multicast > 1) {
+        __syncwarp();
+        cluster_arrive();
+        cluster_wait();
+    }
+}
+
 // The single thread that issues the TMA loads, with its position in both pipelines.
 struct tma_loader {
     const tensor_map &q_map, &k_map, &v_map;
@@ -86,17 +88,24 @@ struct tma_loader {
                      int &next_tile, const work_unit &work) {
         mbarrier_wait(empty_barrier(full), state.phase ^ 1);
         mbarrier_arrive_expect_bytes(full, tile_bytes);
+        constexpr int share = block_n / multicast;
+        const int first = multicast > 1 ? cluster_rank() * share : 0; // of this block's share
 #pragma unroll
         for (int i = 0; i < panels; ++i)
-            tma_load(stage_smem + i * panel_bytes, map, full, i * 64, next_tile * block_n,
-                     work.kv_head, work.batch);
+            if constexpr (multicast > 1)
+                tma_load_multicast((1 << multicast) - 1, stage_smem + i * panel_bytes + first * 128,
+                                   map, full, i * 64, next_tile * block_n + first, work.kv_head,
+                                   work.batch);
+            else
+                tma_load(stage_smem + i * panel_bytes, map, full, i * 64,
+                         work.first_key + next_tile * block_n, work.kv_head, work.batch);
         state.advance(1);
         ++next_tile;
     }
 
     // Queries past the end are zeros.
     DEVICE void load_q(const work_unit &work) {
-        if constexpr (!q_in_smem)
+        if (!q_in_smem || (varlen && kv_splits == 1 && work.is_behind_end()))
             return;
         const u32 full = q_full_barrier();
         mbarrier_wait(empty_barrier(full), q.phase ^ 1);
@@ -104,7 +113,8 @@ struct tma_loader {
 #pragma unroll
         for (int i = 0; i < groups_m * panels; ++i)
             tma_load(q_group_smem(0) + i * q_panel_bytes, q_map, full, i % panels * 64,
-                     work.first_row + i / panels * group_rows, work.head, work.batch);
+                     work.first_query + work.first_row + i / panels * group_rows, work.head,
+                     work.batch);
         q.advance(1);
     }
     DEVICE void load_k(const work_unit &work) {
