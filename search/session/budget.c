@@ -76,7 +76,8 @@ static int64_t trial_count(const struct session *session, int goal) {
     return (int64_t)evolution_seen_count(session->evolutions[goal]);
 }
 
-/* The rival that gets the next trial of some cases, or -1; and the number of their trials. */
+/* The rival that gets the next trial of some cases, or -1; and the number of their trials. A
+   strategy that does not learn has them take turns: its trials are a sample of each. */
 static int next_rival(const struct session *session, int first, const bool *exhausted,
                       int64_t *trials) {
     struct rival rivals[SOLUTIONS_MAX];
@@ -88,7 +89,9 @@ static int next_rival(const struct session *session, int first, const bool *exha
                                    trial_count(session, goal), &session->recent[goal]};
         *trials += rivals[i].trials;
     }
-    const int rival = rivals_choose(rivals, count, best_of_rivals_us(session, first));
+    const bool by_gain = evolution_strategy_learns(session->config->strategy);
+    const int rival =
+        rivals_choose(rivals, count, by_gain ? best_of_rivals_us(session, first) : 0);
     return rival < 0 ? -1 : first + rival;
 }
 

@@ -19,6 +19,12 @@ grep -o 'is [0-9.]* times as fast as .*' log
 evotile board run --all | grep -E '^goal|^best|^ratios' | sed -E 's/ [0-9]\.[0-9]{3} / N /g; s/trial [0-9]+/trial T/; s/99 %: .*\)/99 %: ...)/'
 sqlite3 run/run.db 'SELECT goal, count(*) FROM trials GROUP BY goal'
 
+echo "--- a strategy that does not learn tries each as often as the other"
+config '"axpy"' '"solutions": "all", "search": { "strategy": "random" },' random.json
+evotile run random.json --trials 36 --out random >/dev/null 2>log || cat log
+sqlite3 random/run.db 'SELECT goal, count(*) FROM trials GROUP BY goal'
+
+echo "--- the board ranks both together"
 ranked() { evotile board run --json --all "$@" | jq -c '[.rows[] | [.rank, .solution, .trial]]'; }
 ranked | jq -c '[.[][0]] == [range(1; 1 + length)] and ([.[][1]] | unique) == ["loop", "vector"]'
 evotile board run --json --all | jq -c '[.rows[] | .score] | . == sort'
