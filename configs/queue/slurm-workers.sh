@@ -13,9 +13,8 @@
 set -eu
 queue=${1:?the address of the queue: tls://HOST:4222}
 # Slurm tells the batch shell; the worker gives back what it has not done.
+trap 'kill -TERM $!' TERM
 srun --kill-on-bad-exit=0 evotile worker --queue "$queue" --device cuda:all --idle 10m \
     --ca "${EVOTILE_CA:-$HOME/.evotile/cert.pem}" \
     --credentials "${EVOTILE_CREDENTIALS:-$HOME/.evotile/worker.credentials}" &
-worker=$!
-trap 'kill -TERM $worker' TERM
-wait $worker || wait $worker
+wait $! || wait $!

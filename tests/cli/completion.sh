@@ -57,6 +57,7 @@ fi
 tell completion fish
 tell completion
 "$EVOTILE" --version | sed 's/[0-9][0-9.]*/N/g; s/^evotile .*/evotile VERSION/; 4s/.*/driver/'
+[[ ${BUILD:-build} == */san ]] && export SAN=1 # else make compiles all of it again, without sanitizers
 make -s -C "$ROOT" -o "${BUILD:-build}/evotile" BUILD="${BUILD:-build}" DESTDIR="$PWD/installed" PREFIX=/usr install >/dev/null 2>&1 || echo "make install: status $?"
 (cd installed/usr && ls bin share/man/man1 share/bash-completion/completions share/zsh/site-functions)
 cmp bash installed/usr/share/bash-completion/completions/evotile

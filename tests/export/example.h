@@ -36,6 +36,11 @@ static const struct device_info example_device = {
     .memory_bytes = INT64_C(9007199254740993), /* not representable as a double */
 };
 
+static const char three_cases[] = "[{\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                  " {\"B\": 2, \"H\": 8, \"S\": 512, \"D\": 64},"
+                                  " {\"B\": 1, \"H\": 8, \"S\": 512, \"D\": 64, \"CAUSAL\": 1}]";
+static const char one_case[] = "[{\"ROWS\": 64, \"COLS\": 512}]";
+
 /* A request with everything that it points to. */
 struct example {
     struct template_setting setting;
@@ -199,6 +204,20 @@ static inline void assert_runs(const char *format, ...) {
     va_end(arguments);
     if (system(command) != 0)
         fail_msg("failed: %s", command);
+}
+
+static inline char *read_text(const char *path) {
+    struct error error = {0};
+    char *text = path_read_file(path, 16 << 20, NULL, &error);
+    must(text != NULL ? 0 : -1, &error);
+    return text;
+}
+
+static inline bool file_contains(const char *path, const char *words) {
+    char *text = read_text(path);
+    bool found = strstr(text, words) != NULL;
+    free(text);
+    return found;
 }
 
 /* The folder of the CUDA Toolkit: CUDA_HOME, else that of nvcc on PATH, else the usual one. */

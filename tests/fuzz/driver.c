@@ -231,9 +231,11 @@ static bool run_unit(void *context, int unit, struct unit_result *result) {
 }
 
 int main(int argc, char **argv) {
-    static struct driver driver = {.timeout = 20, .prefix = "crash-"};
+    static struct driver driver; /* not initialised here: its 64 MB would be in the program */
     const char *name = strrchr(argv[0], '/');
     int64_t runs = 20000;
+    driver.timeout = 20;
+    strcpy(driver.prefix, "crash-");
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "-runs=", 6) == 0)
             runs = atol(argv[i] + 6);

@@ -19,10 +19,9 @@ X
 cat >bin/srun <<'X'
 #!/bin/bash
 while [[ $1 == --* ]]; do shift; done
+trap 'kill -TERM $!' TERM # first: the task shows that it runs before this script goes on
 "$@" &
-task=$!
-trap 'kill -TERM $task' TERM
-wait $task || wait $task
+wait $! || wait $!
 X
 chmod +x bin/*
 PATH=$PWD/bin:$PATH
