@@ -3,7 +3,7 @@
 #include "lib/reference_product.cuh"
 
 template <typename element>
-__global__ void __launch_bounds__(product_threads, 5)
+__global__ void __launch_bounds__(product_threads, 4)
     gemm_reference(const element *a, const element *b, const element *bias, const element *residual,
                    real *c, int M, int N, int K, int trans_a, int trans_b, int epilogue) {
     const int tiles = product_tiles(M, N);
