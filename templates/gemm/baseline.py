@@ -1,7 +1,7 @@
 """What a user would run instead of gemm; torch_baseline.py times it.
 
 cublaslt   cublasLtMatmul with its own epilogue (bias, GELU by tanh, beta = 1 for a residual): of all algorithms that its
-           heuristic offers, at most 100, the fastest, found before anything is timed. It has no SiLU: a kernel of
+           heuristic offers, at most 100, the fastest, found before anything else is timed. It has no SiLU: a kernel of
            PyTorch follows there.
 eager      torch.matmul, addmm or baddbmm, and the epilogue as calls of its own
 addmm_gelu torch._addmm_activation, whose GELU is cuBLASLt's
@@ -16,6 +16,8 @@ import torch.nn.functional as functional
 NONE, BIAS, GELU, SILU, RESIDUAL = range(5)
 ALGORITHMS = 100
 WORKSPACE_BYTES = 64 << 20
+NEAR = 2  # roughly so many times as long as the fastest: may still be it
+LONG_US = 100  # one call with each set of inputs is enough to time it
 
 # Numbers of cublasLt.h and library_types.h.
 COMPUTE_32F, R_32F = 68, 0
@@ -151,14 +153,37 @@ class Matmul:
         return functional.silu(inputs.c) if inputs.case["EPILOGUE"] == SILU else inputs.c
 
 
-def microseconds(matmuls, algorithm):
-    """Of a call: the median of five replays of a graph of five calls each. One call before says what is refused."""
+def runs(matmuls, algorithm):
+    """Whether it is not refused. The first call loads its kernel, which takes far longer than the call."""
+    try:
+        for one in matmuls:
+            one.run(algorithm)
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return False
+    return True
+
+
+def rough_us(matmuls, algorithm):
+    """Of a call: the least of one with each set of inputs. The GPU clears memory until all are queued, so that it need not
+    wait for the host between two events."""
+    for _ in range(16):
+        Matmul.library.workspace.zero_()
+    marks = []
     for one in matmuls:
+        marks.append([torch.cuda.Event(enable_timing=True) for _ in range(2)])
+        marks[-1][0].record()
         one.run(algorithm)
+        marks[-1][1].record()
     torch.cuda.synchronize()
+    return min(start.elapsed_time(end) * 1e3 for start, end in marks)
+
+
+def graph_us(matmuls, algorithm, rounds):
+    """Of a call: the median of five replays of a graph of so many calls with each set of inputs."""
     graph, times = torch.cuda.CUDAGraph(), []
     with torch.cuda.graph(graph):
-        for _ in range(5):
+        for _ in range(rounds):
             for one in matmuls:
                 one.run(algorithm)
     graph.replay()
@@ -168,22 +193,30 @@ def microseconds(matmuls, algorithm):
         graph.replay()
         end.record()
         torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) * 1e3 / (5 * len(matmuls)))
+        times.append(start.elapsed_time(end) * 1e3 / (rounds * len(matmuls)))
     return sorted(times)[2]
 
 
 def fastest(matmuls):
-    """Of the algorithms that are offered for the first, each timed on all in turn, the fastest."""
+    """Of the algorithms that are offered for the first, each timed on all in turn, the fastest. All are timed roughly
+    first: a capture takes longer than some calls, and an algorithm that takes twice as long as another is not it."""
+    report = lambda text: print(f"cuBLASLt: {text}", file=sys.stderr, flush=True)
+    offered = matmuls[0].offered()
+    report(f"loads the kernels of {len(offered)} algorithms")
+    usable = [algorithm for algorithm in offered if runs(matmuls, algorithm)]
+    rough = [rough_us(matmuls, algorithm) for algorithm in usable]
+    near = [algorithm for algorithm, us in zip(usable, rough) if us <= NEAR * min(rough)]
+    report(f"{len(usable)} run, of which {len(near)} are near the fastest and are timed in graphs")
     times = []
-    for algorithm in matmuls[0].offered():
+    for algorithm in near:
         try:
-            times.append((microseconds(matmuls, algorithm), algorithm))
+            times.append((graph_us(matmuls, algorithm, 1 if min(rough) > LONG_US else 5), algorithm))
         except RuntimeError:
-            pass  # offered, and refused: NotImplementedError, or an error of the capture
+            pass  # it cannot be captured
     if not times:
         raise NotImplementedError("cuBLASLt refuses every algorithm that it offers")
     us, algorithm = min(times, key=lambda one: one[0])
-    print(f"cuBLASLt: the fastest of {len(times)} algorithms takes {us:.2f} us", file=sys.stderr)
+    report(f"the fastest of {len(usable)} algorithms takes {us:.2f} us")
     return algorithm
 
 

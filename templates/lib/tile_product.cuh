@@ -1,5 +1,6 @@
 // Products of two tiles in shared memory by plain fused multiply-adds, in float or in double: for
-// references, and for kernels without tensor cores.
+// references, and for kernels without tensor cores. It needs no other file, so that a reference in
+// the type `real`, which has types of its own for stored elements, can include it.
 //
 // Both operands are stored step by step: `a` has a row of M elements for each step of the sum, `b`
 // a row of N, so that C[m][n] = sum over k of a[k][m] * b[k][n]. A thread sums a register tile of
@@ -13,8 +14,6 @@
 #ifndef EVOTILE_LIB_TILE_PRODUCT
 #define EVOTILE_LIB_TILE_PRODUCT
 
-#include "lib/types.cuh"
-
 // Elements of a 16-byte vector.
 template <typename real> constexpr int vector_width = 16 / static_cast<int>(sizeof(real));
 
@@ -23,7 +22,8 @@ template <typename real, int count> struct alignas(count * sizeof(real)) real_ve
 };
 
 // The column of the tile that is a thread's j-th, if `threads` threads share a row of the tile.
-template <int threads, typename real> DEVICE int tile_column(int thread, int j) {
+template <int threads, typename real>
+__device__ __forceinline__ int tile_column(int thread, int j) {
     constexpr int width = vector_width<real>;
     return (j / width * threads + thread) * width + j % width;
 }
@@ -32,9 +32,10 @@ template <int threads, typename real> DEVICE int tile_column(int thread, int j) 
 // the thread's first row at the first step, `b_smem` its first column; both are aligned to 16
 // bytes, or `a_smem` to `rows` elements if that is less. Pitches are in elements.
 template <int threads, int used, typename real, int rows, int columns>
-DEVICE void add_product(real (&sums)[rows][columns], const real *a_smem, int a_pitch,
-                        const real *b_smem, int b_pitch, int steps) {
-    constexpr int b_width = vector_width<real>, a_width = min_of(rows, b_width);
+__device__ __forceinline__ void add_product(real (&sums)[rows][columns], const real *a_smem,
+                                            int a_pitch, const real *b_smem, int b_pitch,
+                                            int steps) {
+    constexpr int b_width = vector_width<real>, a_width = rows < b_width ? rows : b_width;
     static_assert(used <= columns && used % b_width == 0 && rows % a_width == 0, "whole vectors");
 #pragma unroll 2
     for (int k = 0; k < steps; ++k) {

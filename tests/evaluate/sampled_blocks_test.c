@@ -145,16 +145,15 @@ static void small_cases_are_compared_in_full(void **state) {
     assert_int_equal(sampled.state[0][0], SAMPLED_UNKNOWN);
 }
 
-/* A block that writes parts of rows, whose errors may be larger, relative to their part, than those
+/* Blocks that write parts of rows, whose errors may be larger, relative to their part, than those
    of whole rows. */
-static void blocks_of_columns_are_sampled(void **state) {
-    (void)state;
+static void check_product(const char *folder, const char *shape) {
     struct verify_fixture products;
     struct error error = {0};
     struct verify_result found;
     struct sampled_blocks blocks = {.operations = 1, .blocks_min = 4};
     verify_fixture_open(&products, "emulated:sm_80");
-    verify_fixture_load(&products, "templates/gemm_f32", "{\"M\": 200, \"N\": 600, \"K\": 24}");
+    verify_fixture_load(&products, folder, shape);
     const struct genome genome = genome_default(products.template->space);
     verify_fixture_build(&products, &genome, NULL, NULL);
     must(sampled_blocks_load(&blocks, products.device, products.nvrtc, products.template, &error),
@@ -167,6 +166,13 @@ static void blocks_of_columns_are_sampled(void **state) {
     assert_int_equal(blocks.state[0][0], SAMPLED_FIT);
     sampled_blocks_unload(&blocks, products.device);
     verify_fixture_close(&products);
+}
+
+static void blocks_of_columns_are_sampled(void **state) {
+    (void)state;
+    check_product("templates/gemm_f32", "{\"M\": 200, \"N\": 600, \"K\": 24}");
+    check_product("templates/gemm", "{\"M\": 72, \"N\": 200, \"K\": 24, \"BATCH\": 3, "
+                                    "\"TRANS_B\": 1, \"EPILOGUE\": 4}");
 }
 
 static int open_fixture(void **state) {
