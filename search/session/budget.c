@@ -90,8 +90,7 @@ static int next_rival(const struct session *session, int first, const bool *exha
         *trials += rivals[i].trials;
     }
     const bool by_gain = evolution_strategy_learns(session->config->strategy);
-    const int rival =
-        rivals_choose(rivals, count, by_gain ? best_of_rivals_us(session, first) : 0);
+    const int rival = rivals_choose(rivals, count, by_gain ? best_of_rivals_us(session, first) : 0);
     return rival < 0 ? -1 : first + rival;
 }
 
