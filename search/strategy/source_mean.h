@@ -26,6 +26,7 @@
 struct source_mean {
     int count;
     double intercept, weights[SOURCES_MAX];
+    double shares[SOURCES_MAX]; /* of the prior's weight, by distance; their sum is 1 */
 };
 
 /* The weights before any result: equal sources share them, and a farther one has less. */
