@@ -24,8 +24,8 @@ struct fixture {
     double (*source_values)[SOURCES_MAX], *values;
 };
 
-/* Random genomes of a space of four genes; source 0 gives `own`, which depends on no gene alone,
-   the others noise. */
+/* Random genomes of a space of four genes. All sources give noise; the values of the search follow
+   the first one with this slope. */
 static struct fixture draw(int results, uint64_t seed, double slope) {
     struct fixture fixture = {.space = space_new(),
                               .source_values = calloc(ROWS_MAX, sizeof *fixture.source_values),
