@@ -23,9 +23,6 @@ enum {
     INDEX_TRIALS_LEAST = 8,
 };
 
-/* A recorded space's distance: its device is another one, as far as is known. */
-static const double recorded_distance = 1;
-
 struct learned_trial {
     char *genome;
     double us; /* or of what the run minimises; INFINITY: it failed */
@@ -122,6 +119,7 @@ static int read_recorded(struct learn_from *learn, const char *path, struct erro
         return -1;
     struct learned_task *task = add_task(learn);
     snprintf(task->name, sizeof task->name, "%s", path);
+    snprintf(task->device.name, sizeof task->device.name, "%s", recorded->device_name);
     for (int64_t row = 0; row < recorded->row_count; row++) {
         genome_print(&recorded->genomes[row], recorded->space, genome);
         add_trial(task, genome, recorded->times_us[row]);
@@ -245,7 +243,8 @@ static int rank_tasks(const struct learn_from *learn, const struct config *confi
     for (int i = 0; i < learn->task_count; i++) {
         const struct learned_task *task = &learn->tasks[i];
         if (task->config == NULL)
-            ranked[count++] = (struct ranked_task){recorded_distance, i};
+            ranked[count++] =
+                (struct ranked_task){task_recorded_distance(device->name, task->device.name), i};
         else if (task_same_solution(config, goal, task->config, task->goal))
             ranked[count++] = (struct ranked_task){
                 task_distance(config, goal, device, task->config, task->goal, &task->device), i};

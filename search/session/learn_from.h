@@ -10,7 +10,8 @@
  *
  * Each goal of an earlier run of the same template is a source. Its distance is that of the cases
  * and devices (task_distance.h). Goals of other solutions, and runs that minimise something else,
- * are none. A recorded space, of which the cases are not known, is as far as another device model.
+ * are none. A recorded space, of which the cases are not known, is as far as another device model,
+ * or further if another maker's.
  */
 #ifndef EVOTILE_SESSION_LEARN_FROM_H
 #define EVOTILE_SESSION_LEARN_FROM_H

@@ -48,6 +48,29 @@ static double device_distance(const struct device_info *ours, const struct devic
            fabs(log2((ours->sm_count + 1.0) / (theirs->sm_count + 1.0)));
 }
 
+/* Words of device names, newer and older, by who makes them. */
+static const struct maker_word {
+    const char *word, *maker;
+} maker_words[] = {
+    {"NVIDIA", "NVIDIA"}, {"GeForce", "NVIDIA"}, {"Tesla", "NVIDIA"},
+    {"Quadro", "NVIDIA"}, {"TITAN", "NVIDIA"},   {"AMD", "AMD"},
+    {"Radeon", "AMD"},    {"Instinct", "AMD"},   {"Intel", "Intel"},
+};
+
+/* NULL: the name does not say. */
+static const char *maker_of(const char *device_name) {
+    for (size_t i = 0; i < sizeof maker_words / sizeof *maker_words; i++)
+        if (strstr(device_name, maker_words[i].word) != NULL)
+            return maker_words[i].maker;
+    return NULL;
+}
+
+double task_recorded_distance(const char *device_name, const char *recorded_name) {
+    const char *ours = maker_of(device_name), *theirs = maker_of(recorded_name);
+    const bool other_maker = ours != NULL && theirs != NULL && strcmp(ours, theirs) != 0;
+    return device_model_distance + (other_maker ? architecture_distance : 0);
+}
+
 double task_distance(const struct config *config, int goal, const struct device_info *device,
                      const struct config *earlier, int other,
                      const struct device_info *earlier_device) {

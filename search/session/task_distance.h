@@ -17,6 +17,10 @@ double task_distance(const struct config *config, int goal, const struct device_
                      const struct config *earlier, int other,
                      const struct device_info *earlier_device);
 
+/* The distance of a recorded space, of which only the name of its device is known, and that may be
+   empty: of another device model, and of another architecture if another maker's. */
+double task_recorded_distance(const char *device_name, const char *recorded_name);
+
 /* Whether genomes of their goal's solution may be genomes of ours: both have no name, or the same.
  */
 bool task_same_solution(const struct config *config, int goal, const struct config *earlier,

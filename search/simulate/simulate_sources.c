@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "session/task_distance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ static int add_file(struct simulate_sources *sources, const char *file, char *co
         if (!same_kernel(recorded, spaces[i]))
             continue;
         snprintf(source.name, sizeof source.name, "%s", path_name(file));
+        source.distance = task_recorded_distance(spaces[i]->device_name, recorded->device_name);
         add_space(&source, spaces[i]->space, recorded);
         if (!source_is_usable(&source)) {
             source_release(&source);
