@@ -9,23 +9,18 @@
 
 enum { SWEEPS = 200, EXPONENT_MAX = 600 };
 
-static const double least_left = 1e-12; /* of the values, by rounding */
-
 /* Before any result the weights add up to the first of these: the mean of the sources is taken as
-   it is, so that many questions in flight follow it. Fitted weights add up to the second while the
-   results say nothing, as if `ridge` independent results had shown that: a source counts as far as
-   it has proved itself, and a few results do not dismiss it. */
-static const double blind_weight = 1, prior_weight = 0.5, ridge = 2;
+   it is, so that many questions in flight follow it. Fitted weights shrink to 0 as if `ridge`
+   independent results had shown no relation: a source counts as far as it has proved itself. */
+static const double blind_weight = 1, ridge = 2;
 
 void source_mean_prior(struct source_mean *mean, const double *distances, int count) {
     double sum = 0;
     *mean = (struct source_mean){.count = count};
     for (int s = 0; s < count; s++)
         sum += exp2(-distances[s]);
-    for (int s = 0; s < count; s++) {
-        mean->shares[s] = exp2(-distances[s]) / sum;
-        mean->weights[s] = blind_weight * mean->shares[s];
-    }
+    for (int s = 0; s < count; s++)
+        mean->weights[s] = blind_weight * exp2(-distances[s]) / sum;
 }
 
 /* Coordinate descent on the normal equations. */
@@ -82,7 +77,6 @@ void source_mean_fit(struct source_mean *mean, const struct surrogate *surrogate
     fill_equations(&equations, surrogate, mean->count, source_values, values);
     for (int s = 0; s < mean->count; s++) {
         equations.square[s][s] += ridge;
-        equations.product[s] += ridge * prior_weight * mean->shares[s];
         mean->weights[s] = 0;
     }
     descend(mean->count, equations.square, equations.product, mean->weights);
@@ -91,25 +85,18 @@ void source_mean_fit(struct source_mean *mean, const struct surrogate *surrogate
         mean->intercept -= mean->weights[s] * equations.centre[s];
 }
 
-/* The least sum of squares that a source leaves of the whitened values, its weight's distance from
-   the prior included. */
-static double least_rest(const struct equations *equations, int s) {
-    const double square = equations->square[s][s], product = equations->product[s];
-    const double slope = product - prior_weight * square;
-    const double change = fmax(-prior_weight, slope / (square + ridge));
-    return equations->total - prior_weight * (product + slope) - 2 * change * slope +
-           change * change * (square + ridge);
-}
-
 double source_mean_evidence(const struct surrogate *surrogate, int count,
                             const double (*source_values)[SOURCES_MAX], const double *values) {
     struct equations equations;
     double sum = 0;
     fill_equations(&equations, surrogate, count, source_values, values);
     for (int s = 0; s < count; s++) {
-        const double left = equations.total > 0 ? least_rest(&equations, s) / equations.total : 1;
-        const double exponent = -0.5 * surrogate_row_count(surrogate) * log(fmax(left, least_left));
-        sum += exp(fmin(exponent, EXPONENT_MAX)) * sqrt(ridge / (equations.square[s][s] + ridge));
+        const double square = equations.square[s][s] + ridge,
+                     product = fmax(0, equations.product[s]);
+        const double explained =
+            equations.total > 0 ? product * product / square / equations.total : 0;
+        const double exponent = -0.5 * surrogate_row_count(surrogate) * log1p(-explained);
+        sum += exp(fmin(exponent, EXPONENT_MAX)) * sqrt(ridge / square);
     }
     return log(sum / count);
 }

@@ -1,9 +1,9 @@
 /*
  * source_mean: the mean function of the surrogate when there are sources (strategy/source.h): a
  * weighted sum of their values. The weights are fitted to the search's own results by generalised
- * least squares under the surrogate's covariance, with a normal prior, and none is negative:
- * what the process explains by itself says nothing for a source, and a source that does not agree
- * has no weight. Such a regression on the residuals' covariance is universal kriging with a prior
+ * least squares under the surrogate's covariance, with a ridge, and none is negative: what the
+ * process explains by itself says nothing for a source, and a source that does not agree has no
+ * weight. Such a regression on the residuals' covariance is universal kriging with a prior
  * (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006, section 2.7); an
  * alternative is weights by ranks (Feurer, Letham and Bakshy, "Scalable meta-learning for Bayesian
  * optimization", 2018).
@@ -26,19 +26,17 @@
 struct source_mean {
     int count;
     double intercept, weights[SOURCES_MAX];
-    double shares[SOURCES_MAX]; /* of the prior's weight, by distance; their sum is 1 */
 };
 
 /* The weights before any result: equal sources share them, and a farther one has less. */
 void source_mean_prior(struct source_mean *mean, const double *distances, int count);
 
-/* Fits the weights to values of the surrogate's rows, NAN for those without one. Their prior is
-   worth a few results; `mean` is of source_mean_prior or an earlier fit. */
+/* Fits the weights to values of the surrogate's rows, NAN for those without one. */
 void source_mean_fit(struct source_mean *mean, const struct surrogate *surrogate,
                      const double (*source_values)[SOURCES_MAX], const double *values);
 
 /* The logarithm of the evidence for the sources: how many times as likely the values are if one of
-   the sources, each as likely as the others, has a weight of the fit's prior, than by the process
+   the sources, each as likely as the others, has a weight of the ridge's prior, than by the process
    alone. A source that says the opposite counts as one without a weight. */
 double source_mean_evidence(const struct surrogate *surrogate, int count,
                             const double (*source_values)[SOURCES_MAX], const double *values);
