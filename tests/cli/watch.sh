@@ -30,6 +30,7 @@ kill -KILL $run
 wait $run 2>/dev/null
 kill $watcher
 [ "$(as_expected)" -ge 2 ] && echo several
+grep '^searching' lines | while read -r line; do adds_up <<<"$line" || echo "does not add up: $line"; done
 # Simulates that the run was killed long ago.
 sed -i -E 's/("updated":[^0-9]*)[0-9.]+/\11000000000/' long/status.json
 "$EVOTILE" watch long | figures | sed 's/;.*/; .../'

@@ -42,6 +42,8 @@ terminal new-session -d -s view -x 80 -y 24 "LC_ALL=C.UTF-8 '$EVOTILE' watch run
 
 expect '^run on .*, searching'
 expect '^time +0:0[0-9]:[0-9]+ of 0:10:00, 0:0[0-9]:[0-9]+ left; [0-9]+ trials, [0-9.]+/s'
+time=$(screen | grep '^time')
+adds_up <<<"$time" || { echo "what has passed and what is left do not add up: $time"; exit 1; }
 expect '^verdicts [0-9]+ ok'
 expect '^GPU +none: emulated device'
 expect '^workers .*(evaluates|compiles) [0-9]+ [0-9.]+ s'
