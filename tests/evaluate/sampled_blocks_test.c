@@ -145,6 +145,29 @@ static void small_cases_are_compared_in_full(void **state) {
     assert_int_equal(sampled.state[0][0], SAMPLED_UNKNOWN);
 }
 
+/* A backend that counts the allocations that are held. */
+static const struct device_backend *counted;
+static int held;
+
+static int count_new(struct device *device, const char *name, size_t bytes, uint64_t *address,
+                     struct error *error) {
+    const int status = counted->memory_new(device, name, bytes, address, error);
+    held += status == 0;
+    return status;
+}
+
+static int count_new_aligned(struct device *device, const char *name, size_t bytes,
+                             size_t alignment, uint64_t *address, struct error *error) {
+    const int status = counted->memory_new_aligned(device, name, bytes, alignment, address, error);
+    held += status == 0;
+    return status;
+}
+
+static void count_free(struct device *device, uint64_t address) {
+    held--;
+    counted->memory_free(device, address);
+}
+
 /* Blocks that write parts of rows, whose errors may be larger, relative to their part, than those
    of whole rows. */
 static void check_product(const char *folder, const char *shape) {
@@ -161,9 +184,17 @@ static void check_product(const char *folder, const char *shape) {
     struct verify_case one = verify_fixture_case(&products, 0);
     one.sampled = &blocks;
     const struct verify_input input = {.seed = 1};
+    struct device_backend counting = *(counted = products.device->backend);
+    counting.memory_new = count_new;
+    counting.memory_new_aligned = count_new_aligned;
+    counting.memory_free = count_free;
+    products.device->backend = &counting;
+    held = 0;
     must(verify_input(&one, &input, &found, &error) < 0 ? -1 : 0, &error);
     assert_int_equal(found.failure.verdict, VERDICT_OK);
     assert_int_equal(blocks.state[0][0], SAMPLED_FIT);
+    assert_int_equal(held, 0); /* the tries have freed what they allocated */
+    products.device->backend = counted;
     sampled_blocks_unload(&blocks, products.device);
     verify_fixture_close(&products);
 }
