@@ -5,9 +5,13 @@
 #include "lib/math.cuh"
 #include "lib/types.cuh"
 
-// x / (1 + 2^-y): x for large y, and 0 for y towards minus infinity.
+// x / (1 + 2^-y): x for large y, and 0 for y towards minus infinity. For y < 0 it is
+// x 2^y / (1 + 2^y), with 2^y as a square: the result is a normal number where 2^y and 1 / 2^-y no
+// longer are.
 DEVICE float times_sigmoid_base_2(float x, float y) {
-    return x * reciprocal_fast(1.0f + exp2_fast(-y));
+    const float root = exp2_fast(-0.5f * fabsf(y)); // of 2^-|y|
+    const float above = x * reciprocal_fast(1.0f + root * root);
+    return y < 0 ? above * root * root : above;
 }
 
 // z sigmoid(z).
