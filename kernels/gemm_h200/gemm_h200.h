@@ -1,0 +1,163 @@
+/*
+ * gemm_h200: gemm, exported by evotile. Generated: do not edit.
+ *
+ * wgmma and TMA on Hopper: a producer warp, clusters with multicast, cooperative or ping-pong
+ * consumers, few rows as columns
+ *
+ * Tuned on NVIDIA H200 for these shapes (measured p50 per call):
+ *     M=1,N=4096,K=4096,TRANS_B=1         10.60 us
+ *     M=1,N=14336,K=4096,TRANS_B=1        29.67 us
+ *     M=1,N=4096,K=14336,TRANS_B=1        29.34 us
+ *     M=16,N=4096,K=4096,TRANS_B=1        10.94 us
+ *     M=16,N=14336,K=4096,TRANS_B=1       30.22 us
+ *     M=16,N=4096,K=14336,TRANS_B=1       29.85 us
+ *     M=128,N=4096,K=4096,TRANS_B=1       12.81 us
+ *     M=128,N=14336,K=4096,TRANS_B=1      33.54 us
+ *     M=128,N=4096,K=14336,TRANS_B=1      34.99 us
+ *     M=512,N=4096,K=4096,TRANS_B=1       24.61 us
+ *     M=512,N=14336,K=4096,TRANS_B=1      97.23 us
+ *     M=512,N=4096,K=14336,TRANS_B=1      94.84 us
+ *     M=4096,N=4096,K=4096,TRANS_B=1     208.84 us
+ *     M=4096,N=14336,K=4096,TRANS_B=1    716.05 us
+ *     M=4096,N=4096,K=14336,TRANS_B=1    707.82 us
+ *     M=1000,N=1000,K=1000                 7.37 us
+ *     M=512,N=512,K=64,BATCH=64           11.36 us
+ * What it passed:
+ *     from variant 1: probe cases (2 of 5), cases (1 of 1), timed outputs, edge shapes (1 case),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 3 cases
+ *     and parts of 2); 17 inputs of seed 11400714819323198502; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 2: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (1 case),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (3 of 5 cases
+ *     and parts of 2); 23 inputs of seed 11400714819323198520; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 3: probe cases (2 of 5), cases (1 of 1), timed outputs, edge shapes (2 cases),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (1 of 3 cases
+ *     and parts of 2); 18 inputs of seed 11400714819323198539; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 4: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (1 case),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (3 of 5 cases
+ *     and parts of 2); 23 inputs of seed 11400714819323198557; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 5: probe cases (3 of 5), cases (1 of 1), timed outputs, hard inputs (1 case),
+ *     work carried over in flush memory (1 case), race checker (1 of 4 cases and parts of 3); 18
+ *     inputs of seed 11400714819323198865; NVIDIA H200; warm and cold graphs 7, sustained
+ *     from variant 6: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (1 case),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (2 of 5 cases
+ *     and parts of 3); 23 inputs of seed 11400714819323199138; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 7: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (4 cases),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (5 of 6 cases
+ *     and parts of 1); 26 inputs of seed 11400714819323199633; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 8: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (1 case),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (3 of 5 cases
+ *     and parts of 2); 23 inputs of seed 11400714819323198597; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 9: probe cases (5 of 5), cases (1 of 1), timed outputs, hard inputs (1 case),
+ *     work carried over in flush memory (1 case), race checker (4 of 5 cases and parts of 1); 22
+ *     inputs of seed 11400714819323198700; NVIDIA H200; warm and cold graphs 7, sustained
+ *     from variant 10: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (2 cases),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (3 of 5 cases
+ *     and parts of 2); 24 inputs of seed 11400714819323198582; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 11: probe cases (5 of 5), cases (1 of 1), timed outputs, edge shapes (1 case),
+ *     hard inputs (1 case), work carried over in flush memory (1 case), race checker (4 of 6 cases
+ *     and parts of 2); 23 inputs of seed 11400714819323199639; NVIDIA H200; warm and cold graphs 7,
+ *      sustained
+ *     from variant 12: probe cases (5 of 5), cases (1 of 1), timed outputs, hard inputs (1 case),
+ *     work carried over in flush memory (1 case), race checker (3 of 6 cases and parts of 3); 22
+ *     inputs of seed 11400714819323198943; NVIDIA H200; warm and cold graphs 7, sustained
+ * Verified for shapes in these ranges:
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 136, N 72 to 4096, K 136 to 14336, BATCH 1 to 2
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 136, N 8 to 14336, K 8 to 4096, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 16 to 136, N 72 to 4096, K 136 to 14336, BATCH 1 to
+ *     2
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 136, N 8 to 14336, K 8 to 4096, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 19 to 136, N 40 to 4096, K 72 to 14336, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 136, N 8 to 14336, K 8 to 4096, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 512, N 8 to 4096, K 8 to 4096, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 512, N 8 to 14336, K 8 to 4096, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 512, N 8 to 4096, K 8 to 14336, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0: M 1 to 4096, N 8 to 14336, K 8 to 14336, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=0,BF16=1,EPILOGUE=0: M 1 to 1000, N 8 to 1000, K 8 to 1000, BATCH 1 to 3
+ *     TRANS_A=0,TRANS_B=0,BF16=1,EPILOGUE=0: M 1 to 512, N 8 to 512, K 8 to 200, BATCH 1 to 64
+ * gemm_h200_launch refuses other shapes. gemm_h200_launch_unverified takes every shape that
+ * one of the kernels supports.
+ *
+ *     struct gemm_h200_shape shape = {...};
+ *     struct gemm_h200_tensors tensors = {...};           // device pointers
+ *     int64_t bytes = gemm_h200_workspace_bytes(&shape);  // then cudaMalloc, if > 0
+ *     int status = gemm_h200_launch(&shape, &tensors, workspace, bytes, stream);
+ *     if (status != 0)
+ *         puts(gemm_h200_error_string(status));
+ *
+ * Calls are thread-safe, run on the current device, which must have that architecture, and may be
+ * captured in a graph: they neither allocate nor synchronise, except that the first call on a device
+ * loads the machine code (milliseconds). Concurrent calls need separate workspaces.
+ */
+#ifndef GEMM_H200_H
+#define GEMM_H200_H
+
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The shape of the problem. */
+struct gemm_h200_shape {
+    int64_t M; /* rows of A and C */
+    int64_t N; /* columns of B and C */
+    int64_t K; /* columns of A, rows of B */
+    int64_t BATCH; /* products, with an A, a B and a C each */
+    int64_t TRANS_A; /* 0: A is stored [M, K]; 1: [K, M] */
+    int64_t TRANS_B; /* 0: B is stored [K, N]; 1: [N, K], as the weight of a linear layer */
+    int64_t BF16; /* 1: bfloat16, 0: half */
+    int64_t EPILOGUE; /* 0: none; 1: + bias[N]; 2: GELU(+ bias), the approximation by tanh; 3: SiLU(+ bias); 4: + residual[M, N] */
+};
+
+/* Device pointers, aligned to 16 bytes unless stated. Tensors are packed, the last extent innermost,
+   unless they have strides. */
+struct gemm_h200_tensors {
+    const void *a; /* bf16 if BF16, else f16 [BATCH, TRANS_A ? K : M, TRANS_A ? M : K] */
+    const void *b; /* bf16 if BF16, else f16 [BATCH, TRANS_B ? N : K, TRANS_B ? K : N] */
+    const void *bias; /* bf16 if BF16, else f16 [N]; NULL unless EPILOGUE >= 1 && EPILOGUE <= 3 */
+    const void *residual; /* bf16 if BF16, else f16 [BATCH, M, N]; NULL unless EPILOGUE == 4 */
+    void *c; /* bf16 if BF16, else f16 [BATCH, M, N] */
+};
+
+/* Why a call was rejected. Positive statuses are CUDA errors (cudaError_t). */
+enum {
+    GEMM_H200_NO_ARGUMENT = -1, /* a null pointer */
+    GEMM_H200_MISALIGNED = -2,  /* an address or a stride is not a multiple of its alignment */
+    GEMM_H200_NO_KERNEL = -3,   /* no kernel for this shape */
+    GEMM_H200_WORKSPACE = -4,   /* the workspace is smaller than this shape needs */
+    GEMM_H200_ARCHITECTURE = -5, /* the machine code is for another GPU: make SOURCE=1 */
+    GEMM_H200_UNVERIFIED = -6    /* a shape outside the ranges that were verified */
+};
+
+/* The workspace's size for this shape, 0 if it needs none, or -1 if there is no kernel for it. */
+int64_t gemm_h200_workspace_bytes(const struct gemm_h200_shape *shape);
+
+/* Launches the kernels on the stream. Returns 0 or one of the statuses above; on an error none or
+   only some kernels were launched. `workspace` is device memory of `workspace_bytes` bytes, aligned
+   to 16 bytes, with any contents; NULL if none is needed. */
+int gemm_h200_launch(const struct gemm_h200_shape *shape, const struct gemm_h200_tensors *tensors,
+        void *workspace, size_t workspace_bytes, cudaStream_t stream);
+
+/* The same for a shape outside the verified ranges, whose result nothing has checked. */
+int gemm_h200_launch_unverified(const struct gemm_h200_shape *shape,
+        const struct gemm_h200_tensors *tensors, void *workspace, size_t workspace_bytes,
+        cudaStream_t stream);
+
+/* A one-line message for any status. */
+const char *gemm_h200_error_string(int status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

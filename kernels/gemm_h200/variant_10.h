@@ -1,0 +1,44 @@
+// variant_10.h: the genes of variant 10 of gemm. Generated: do not edit.
+//
+// genome:
+//   SWAP=0,BLOCK_M=128,BLOCK_N=256,BLOCK_K=64,CONSUMERS=2,PINGPONG=0,PRODUCER=warpgroup,STAGES=4,
+//   CLUSTER_M=2,CLUSTER_N=1,SCHEDULE=splits,SPLITS=1,COMBINE=last,PERSISTENT=1,STORE=tma,GROUP=8,
+//   MIN_CTAS=1
+// for TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0 only
+// key: bcc92906b01cd7848bbf1ab4e53d1e3a (its parts are in manifest.json)
+// device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
+// latency per call:
+//   M=4096,N=4096,K=4096,TRANS_B=1   p50 208.84 us, p90 210.27 us
+//   M=4096,N=14336,K=4096,TRANS_B=1  p50 716.05 us, p90 726.53 us
+//   M=4096,N=4096,K=14336,TRANS_B=1  p50 707.82 us, p90 714.11 us
+
+#define SWAP 0
+#define BLOCK_M 128
+#define BLOCK_N 256
+#define BLOCK_K 64
+#define CONSUMERS 2
+#define PINGPONG 0
+#define PRODUCER_WARP 0
+#define PRODUCER_WARPGROUP 1
+#define PRODUCER PRODUCER_WARPGROUP
+#define STAGES 4
+#define CLUSTER_M 2
+#define CLUSTER_N 1
+#define SCHEDULE_SPLITS 2
+#define SCHEDULE_STREAM_K 3
+#define SCHEDULE SCHEDULE_SPLITS
+#define SPLITS 1
+#define COMBINE_LAST 4
+#define COMBINE_CLUSTER 5
+#define COMBINE COMBINE_LAST
+#define PERSISTENT 1
+#define STORE_DIRECT 6
+#define STORE_TMA 7
+#define STORE STORE_TMA
+#define GROUP 8
+#define MIN_CTAS 1
+#define TRANS_A 0
+#define TRANS_B 1
+#define BF16 1
+#define EPILOGUE 0
+#define EVOTILE_GENOME 0xf9432f256ecb59a1ull

@@ -1,0 +1,42 @@
+// variant_12.h: the genes of variant 12 of gemm. Generated: do not edit.
+//
+// genome:
+//   SWAP=0,BLOCK_M=128,BLOCK_N=256,BLOCK_K=64,CONSUMERS=2,PINGPONG=0,PRODUCER=warpgroup,STAGES=4,
+//   CLUSTER_M=1,CLUSTER_N=1,SCHEDULE=splits,SPLITS=1,COMBINE=last,PERSISTENT=1,STORE=direct,
+//   GROUP=4,MIN_CTAS=1
+// for TRANS_A=0,TRANS_B=0,BF16=1,EPILOGUE=0 only
+// key: 6d51b695bd4d12a670afa5a7ed92b841 (its parts are in manifest.json)
+// device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
+// latency per call:
+//   M=512,N=512,K=64,BATCH=64        p50 11.36 us, p90 11.44 us
+
+#define SWAP 0
+#define BLOCK_M 128
+#define BLOCK_N 256
+#define BLOCK_K 64
+#define CONSUMERS 2
+#define PINGPONG 0
+#define PRODUCER_WARP 0
+#define PRODUCER_WARPGROUP 1
+#define PRODUCER PRODUCER_WARPGROUP
+#define STAGES 4
+#define CLUSTER_M 1
+#define CLUSTER_N 1
+#define SCHEDULE_SPLITS 2
+#define SCHEDULE_STREAM_K 3
+#define SCHEDULE SCHEDULE_SPLITS
+#define SPLITS 1
+#define COMBINE_LAST 4
+#define COMBINE_CLUSTER 5
+#define COMBINE COMBINE_LAST
+#define PERSISTENT 1
+#define STORE_DIRECT 6
+#define STORE_TMA 7
+#define STORE STORE_DIRECT
+#define GROUP 4
+#define MIN_CTAS 1
+#define TRANS_A 0
+#define TRANS_B 0
+#define BF16 1
+#define EPILOGUE 0
+#define EVOTILE_GENOME 0xf66971fe783a02c0ull

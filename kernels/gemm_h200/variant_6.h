@@ -1,0 +1,42 @@
+// variant_6.h: the genes of variant 6 of gemm. Generated: do not edit.
+//
+// genome:
+//   SWAP=0,BLOCK_M=128,BLOCK_N=112,BLOCK_K=64,CONSUMERS=2,PINGPONG=0,PRODUCER=warpgroup,STAGES=7,
+//   CLUSTER_M=1,CLUSTER_N=2,SCHEDULE=splits,SPLITS=1,COMBINE=last,PERSISTENT=1,STORE=direct,
+//   GROUP=8,MIN_CTAS=1
+// for TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0 only
+// key: ec3f74d7eabde1c1cda121075d0803bb (its parts are in manifest.json)
+// device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
+// latency per call:
+//   M=128,N=14336,K=4096,TRANS_B=1   p50 33.54 us, p90 34.11 us
+
+#define SWAP 0
+#define BLOCK_M 128
+#define BLOCK_N 112
+#define BLOCK_K 64
+#define CONSUMERS 2
+#define PINGPONG 0
+#define PRODUCER_WARP 0
+#define PRODUCER_WARPGROUP 1
+#define PRODUCER PRODUCER_WARPGROUP
+#define STAGES 7
+#define CLUSTER_M 1
+#define CLUSTER_N 2
+#define SCHEDULE_SPLITS 2
+#define SCHEDULE_STREAM_K 3
+#define SCHEDULE SCHEDULE_SPLITS
+#define SPLITS 1
+#define COMBINE_LAST 4
+#define COMBINE_CLUSTER 5
+#define COMBINE COMBINE_LAST
+#define PERSISTENT 1
+#define STORE_DIRECT 6
+#define STORE_TMA 7
+#define STORE STORE_DIRECT
+#define GROUP 8
+#define MIN_CTAS 1
+#define TRANS_A 0
+#define TRANS_B 1
+#define BF16 1
+#define EPILOGUE 0
+#define EVOTILE_GENOME 0x39aa318d186ff87aull
