@@ -6,12 +6,15 @@ cublaslt   cublasLtMatmul with its own epilogue (bias, GELU by tanh, beta = 1 fo
 eager      torch.matmul, addmm or baddbmm, and the epilogue as calls of its own
 addmm_gelu torch._addmm_activation, whose GELU is cuBLASLt's
 compiled   eager by torch.compile, with its own templates of products
+cudnn_frontend  a graph of cuDNN's front end: the product and its epilogue
 """
 import ctypes
 import sys
 
 import torch
 import torch.nn.functional as functional
+
+import cudnn_graph
 
 NONE, BIAS, GELU, SILU, RESIDUAL = range(5)
 ALGORITHMS = 100
@@ -260,6 +263,37 @@ def addmm_gelu(inputs):
     return torch._addmm_activation(inputs.bias, *inputs.operands(), use_gelu=True)
 
 
+def describe_product(graph, inputs):
+    """Adds a product and its epilogue to a graph. Returns the result's description, and the tensor of each input's."""
+    case, bound = inputs.case, {}
+
+    def described(tensor, rows, columns, *strides, batch=case["BATCH"]):
+        one = graph.tensor(dim=[batch, rows, columns], stride=[rows * columns, *strides])
+        bound[one] = tensor
+        return one
+
+    m, n, k = case["M"], case["N"], case["K"]
+    a = described(inputs.a, m, k, *(1, m) if case["TRANS_A"] else (k, 1))
+    b = described(inputs.b, k, n, *(1, k) if case["TRANS_B"] else (n, 1))
+    z = graph.matmul(A=a, B=b)
+    if case["EPILOGUE"] in (BIAS, GELU, SILU):
+        z = graph.bias(input=z, bias=described(inputs.bias, 1, n, n, 1, batch=1))
+    if case["EPILOGUE"] == GELU:
+        z = graph.gelu_approx_tanh(input=z)
+    if case["EPILOGUE"] == SILU:
+        z = graph.swish(input=z)
+    if case["EPILOGUE"] == RESIDUAL:
+        z = graph.add(a=z, b=described(inputs.residual, m, n, n, 1))
+    return z, bound
+
+
+def cudnn_frontend(inputs):
+    if "cudnn_frontend" not in inputs.chosen:
+        inputs.chosen["cudnn_frontend"] = cudnn_graph.CudnnGraph(
+            inputs.c, lambda cudnn, graph: describe_product(graph, inputs))
+    return inputs.chosen["cudnn_frontend"]()
+
+
 def inputs(case):
     return (Inputs(case),)
 
@@ -273,5 +307,7 @@ def check(result, inputs):
 
 
 NAME = "products"
-PACKAGES = ["nvidia-cublas", "nvidia-cublas-cu12"]  # whose version is cuBLASLt's, if PyTorch came with one of them
-IMPLEMENTATIONS = {"cublaslt": cublaslt, "eager": eager, "addmm_gelu": addmm_gelu, "compiled": compiled}
+# Of the first two the version is cuBLASLt's, if PyTorch came with one of them.
+PACKAGES = ["nvidia-cublas", "nvidia-cublas-cu12", *cudnn_graph.PACKAGES]
+IMPLEMENTATIONS = {"cublaslt": cublaslt, "eager": eager, "addmm_gelu": addmm_gelu, "compiled": compiled,
+                   "cudnn_frontend": cudnn_frontend}

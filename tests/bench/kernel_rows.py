@@ -31,8 +31,8 @@ FOLDERS = {"gemm_h200": (range(len(PLAIN)), "gemm", ["mma", "hopper"], ALL_SMEM)
 
 def rivals_of(row):
     if "ROWS" in row:
-        return ["eager", "compiled"]
-    return ["cublaslt", "eager", "compiled"] + (["addmm_gelu"] if row.get("EPILOGUE") == 2 else [])
+        return ["eager", "compiled", "cudnn_frontend"]
+    return ["cublaslt", "eager", "compiled", "cudnn_frontend"] + (["addmm_gelu"] if row.get("EPILOGUE") == 2 else [])
 
 
 def in_group(name, row):

@@ -1,5 +1,5 @@
 """Compares products and norms with every rival, as attention.py compares attention, whose options it has: each algorithm of
-cuBLASLt's heuristic, what PyTorch calls, torch.compile. `make bench-kernels` runs it. kernel_rows.py has the rows."""
+cuBLASLt's heuristic, what PyTorch calls, torch.compile, cuDNN's front end. `make bench-kernels` runs it. kernel_rows.py has the rows."""
 import sys
 
 import kernel_rows

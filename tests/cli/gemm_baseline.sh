@@ -1,7 +1,8 @@
 # The baseline of gemm: what it asks of cuBLASLt, of which it takes the fastest algorithm, and what it says where an
-# implementation does not fit. PyTorch and the GPU are stand-ins (stand_in/torch.py), and so is cuBLASLt: a library in C that
-# has the declarations of cublasLt.h which the baseline calls through ctypes, and checks that each product fits together.
-export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/tests/cli/stand_in LD_LIBRARY_PATH=$PWD
+# implementation does not fit; that of add_rms_norm with cuDNN. PyTorch and the GPU are stand-ins (stand_in/torch.py), and so
+# are cuBLASLt, a library in C that has the declarations of cublasLt.h which the baseline calls through ctypes, and cuDNN's
+# front end: both check that each product fits together.
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/tests/cli/stand_in:$ROOT/templates/lib LD_LIBRARY_PATH=$PWD
 cat >cublaslt.c <<'C'
 #include <stdint.h>
 #include <stdio.h>
@@ -90,19 +91,78 @@ int cublasLtMatmul(void *handle, const struct operation *of, const float *alpha,
 }
 C
 cc -shared -fPIC -o libcublasLt.so cublaslt.c
+mkdir packages
+cat >packages/cudnn.py <<'PYTHON'
+import sys
+from unittest.mock import MagicMock
+
+data_type, heur_mode, norm_forward_phase = MagicMock(), MagicMock(), MagicMock(INFERENCE="inference")
+create_handle, set_stream = lambda: 9, lambda handle, stream: None
+
+
+class Tensor:
+    def __init__(self, dim, stride=None, says=""): self.dim, self.stride, self.says = dim, stride, says
+    def set_output(self, value): return self
+    def set_data_type(self, value): return self
+
+
+class pygraph:
+    def __init__(self, handle, **types): self.described, self.last = [], None
+
+    def given(self, tensor):
+        self.described.append(tensor)
+        return tensor
+
+    def tensor(self, dim, stride): return self.given(Tensor(dim, stride, f"{dim} by {stride}"))
+    def tensor_like(self, tensor): return self.given(Tensor(None))
+
+    def result(self, dim, says):
+        self.last = Tensor(dim, says=says)
+        return self.last
+
+    def matmul(self, A, B):
+        (batch, m, k), (batches, depth, n) = A.dim, B.dim
+        assert batch == batches and k == depth, "the factors do not fit"
+        for one in A, B:  # all elements, each once
+            assert sorted(one.stride[1:])[0] == 1 and one.stride[0] == one.dim[1] * one.dim[2] and \
+                max(one.stride[1:]) == (one.dim[2] if one.stride[2] == 1 else one.dim[1]), "a factor's strides"
+        return self.result([batch, m, n], f"{A.says} times {B.says}")
+
+    def bias(self, input, bias):
+        assert bias.dim == [1, 1, input.dim[2]] and bias.stride[2] == 1, "the bias does not fit"
+        return self.result(input.dim, input.says + ", bias")
+
+    def add(self, a, b):
+        assert a.dim == b.dim and b.stride == [b.dim[1] * b.dim[2], b.dim[2], 1], "the residual does not fit"
+        return self.result(a.dim, a.says + ", residual")
+
+    def gelu_approx_tanh(self, input): return self.result(input.dim, input.says + ", GELU")
+    def swish(self, input): return self.result(input.dim, input.says + ", SiLU")
+
+    def rmsnorm(self, norm_forward_phase, input, scale, epsilon):
+        assert norm_forward_phase == "inference" and len({input, scale, epsilon}) == 3
+        return [self.result(None, "rmsnorm"), None]
+
+    def build(self, modes): print("cuDNN:", self.last.says, file=sys.stderr)
+    def get_workspace_size(self): return 0
+
+    def execute(self, bound, workspace, handle):
+        assert handle == 9 and set(bound) == {*self.described, self.last} and None not in bound.values()
+PYTHON
 ask() { # CHANGED DIMENSIONS: what the baseline answers
     jq -nc --argjson case "{\"M\": 5, \"N\": 16, \"K\": 40, \"BATCH\": 1, \"TRANS_A\": 0, \"TRANS_B\": 1, \"BF16\": 1, $1}" '
         {ask: "begin", protocol: 1, device: "cuda:0", device_name: "a GPU"},
         ({ask: "capture", case: $case, launches: 4, sets: 2,
-          implementation: ("cublaslt", "eager", "addmm_gelu", "compiled")},
+          implementation: ("cublaslt", "eager", "addmm_gelu", "compiled", "cudnn_frontend")},
          {ask: "warm", warmup_us: 100, samples: 2})' |
         (cd "$ROOT/templates/gemm" && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py 2>&1) |
         grep -v 'nothing is captured'
 }
 ask '"EPILOGUE": 0'
+export PYTHONPATH=$PWD/packages:$PYTHONPATH
 ask '"EPILOGUE": 2, "TRANS_A": 1, "TRANS_B": 0'
 ask '"EPILOGUE": 3, "BATCH": 7, "BF16": 0'
-ask '"EPILOGUE": 4' | grep -e beta -e ' m '
+ask '"EPILOGUE": 4' | grep -e beta -e ' m ' -e cuDNN
 echo "no algorithm"
 ask '"EPILOGUE": 1, "N": 24' | grep -e unable
 cat >choice.py <<'PYTHON'
@@ -175,3 +235,9 @@ for algorithms in [-1, -1], [1500.0], []:
 PYTHON
 python3 choice.py "$ROOT/templates/gemm" 2>progress
 sed -n 1,3p progress | sed 's/[0-9.]\{1,\}/*/g'
+
+echo "a norm"
+norm='{"ask":"begin","protocol":1,"device":"cuda:0"}
+{"ask":"capture","case":{"ROWS":8,"COLS":64,"EPSILON":1e-5,"BF16":1},"implementation":"cudnn_frontend","launches":4,"sets":2}'
+echo "$norm" | (cd "$ROOT/templates/add_rms_norm" && python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py 2>&1)
+echo "$norm" | (cd "$ROOT/templates/add_rms_norm" && PYTHONPATH=$ROOT/tests/cli/stand_in python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py 2>&1)
