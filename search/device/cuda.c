@@ -163,6 +163,7 @@ static struct device *cuda_open(const char *spec, struct error *error) {
         disable_l2_persistence(self, error) < 0)
         goto failed;
     fill_info(self, handle, index);
+    cuda_count_clusters(self);
     return &self->device;
 failed:
     cuda_close(&self->device);

@@ -1,7 +1,7 @@
 /*
  * cuda_device: internal interface of the cuda backend: cuda.c opens GPUs, manages their memory and
- * loads modules; cuda_flush.c allocates memory between unmapped addresses; cuda_graph.c runs and
- * times calls. Private to device/.
+ * loads modules; cuda_clusters.c asks how many clusters run at once; cuda_flush.c allocates memory
+ * between unmapped addresses; cuda_graph.c runs and times calls. Private to device/.
  *
  *     struct cuda_device *self = cuda(device);
  *     CUresult status = self->driver.cuStreamSynchronize(self->stream);
@@ -70,6 +70,9 @@ static inline struct cuda_device *cuda(struct device *device) {
 struct gpu_allocation *cuda_find_allocation(struct cuda_device *self, uint64_t address);
 /* Makes room in the table for one more allocation. */
 void cuda_reserve_slot(struct cuda_device *self);
+
+/* cuda_clusters.c: fills device.info.clusters_of_*. Needs the context, and the rest of the info. */
+void cuda_count_clusters(struct cuda_device *self);
 
 /* cuda_flush.c */
 int cuda_memory_new_flush(struct device *device, const char *name, size_t bytes,

@@ -44,6 +44,9 @@ struct device_info {
     int registers_per_sm;
     int threads_per_sm;
     int blocks_per_sm;
+    /* Clusters of 2, 4 and 8 blocks that run at once if each block takes an SM. All SMs of a
+       cluster are of one GPC, so they may be fewer than sm_count / 2, 4 and 8. 0: unknown. */
+    int clusters_of_2, clusters_of_4, clusters_of_8;
     int64_t memory_bytes;
     int l2_bytes;
     int l2_partitions; /* each of which may hold the same bytes; 0: one */

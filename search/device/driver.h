@@ -69,6 +69,7 @@
     X(cuFuncGetAttribute)                                                                          \
     X(cuFuncSetAttribute)                                                                          \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                 \
+    X(cuOccupancyMaxActiveClusters)                                                                \
     X(cuLaunchKernelEx)                                                                            \
     X(cuTensorMapEncodeTiled)
 

@@ -45,6 +45,9 @@ static void add_device(cJSON *root, const struct template_setting *setting) {
     add_integer(object, "smem_per_sm", device->smem_per_sm);
     add_integer(object, "registers_per_sm", device->registers_per_sm);
     add_integer(object, "threads_per_sm", device->threads_per_sm);
+    add_known(object, "clusters_of_2", device->clusters_of_2);
+    add_known(object, "clusters_of_4", device->clusters_of_4);
+    add_known(object, "clusters_of_8", device->clusters_of_8);
     add_integer(object, "memory_bytes", device->memory_bytes);
     add_integer(object, "l2_bytes", device->l2_bytes);
     add_known(object, "clock_mhz", device->clock_mhz);

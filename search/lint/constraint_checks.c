@@ -32,6 +32,9 @@ static void vary_environment(const struct lint *lint, struct random *random, int
         int64_t values[5];
     } attributes[] = {{"CC", {80, 86, 89, 90, 100}},
                       {"SM_COUNT", {1, 58, 108, 132, 148}},
+                      {"CLUSTERS_OF_2", {1, 29, 54, 66, 74}},
+                      {"CLUSTERS_OF_4", {1, 14, 27, 30, 36}},
+                      {"CLUSTERS_OF_8", {1, 7, 13, 15, 18}},
                       {"MAX_THREADS", {256, 512, 768, 1024, 1024}},
                       {"THREADS_PER_SM", {1024, 1536, 2048, 2048, 2048}},
                       {"REGISTERS_PER_SM", {32768, 65536, 65536, 65536, 65536}},

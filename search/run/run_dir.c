@@ -106,12 +106,17 @@ void run_dir_case_name(const struct store *store, const struct config *config, i
         snprintf(name, CASE_NAME_SIZE, "case %d", number);
 }
 
-/* Runs of earlier versions do not say whether their device counts energy. Takes ownership of the
-   line, which may be damaged. */
+/* Runs of earlier versions do not say whether their device counts energy, and how many clusters run
+   at once. Takes ownership of the line, which may be damaged. */
 static char *complete_device(char *line) {
+    static const char *const numbers[] = {"clusters_of_2", "clusters_of_4", "clusters_of_8"};
     cJSON *object = cJSON_Parse(line);
-    if (cJSON_IsObject(object) && !cJSON_HasObjectItem(object, "counts_energy")) {
-        cJSON_AddFalseToObject(object, "counts_energy");
+    if (cJSON_IsObject(object)) {
+        if (!cJSON_HasObjectItem(object, "counts_energy"))
+            cJSON_AddFalseToObject(object, "counts_energy");
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+            if (!cJSON_HasObjectItem(object, numbers[i]))
+                cJSON_AddNumberToObject(object, numbers[i], 0);
         free(line);
         line = cJSON_PrintUnformatted(object);
     }

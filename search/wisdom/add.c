@@ -56,6 +56,9 @@ static int read_device(struct addition *it, struct error *error) {
                              .smem_per_sm = (int)number_of(from, "smem_per_sm"),
                              .registers_per_sm = (int)number_of(from, "registers_per_sm"),
                              .threads_per_sm = (int)number_of(from, "threads_per_sm"),
+                             .clusters_of_2 = (int)number_of(from, "clusters_of_2"),
+                             .clusters_of_4 = (int)number_of(from, "clusters_of_4"),
+                             .clusters_of_8 = (int)number_of(from, "clusters_of_8"),
                              .predicts = it->manifest.predicted};
     snprintf(device->name, sizeof device->name, "%s", text_of(from, "name"));
     snprintf(device->driver, sizeof device->driver, "%s", text_of(from, "driver"));

@@ -45,7 +45,9 @@ static void reads_every_figure(void **state) {
     (void)state;
     struct device_info info;
     struct error error = {0};
-    put("a.json", DEVICE("sm_75", ",\n\"l2_gb_per_s\": 5, \"launch_us\": 0.5, \"about\": \"x\""));
+    put("a.json",
+        DEVICE("sm_75", ",\n\"l2_gb_per_s\": 5, \"launch_us\": 0.5, \"about\": \"x\", "
+                        "\"clusters_of_2\": 6, \"clusters_of_4\": 7, \"clusters_of_8\": 8"));
     if (device_db_find(75, &info, &error) < 0)
         fail_msg("%s", error.text);
     assert_string_equal(info.spec, "emulated:sm_75");
@@ -58,6 +60,9 @@ static void reads_every_figure(void **state) {
     assert_int_equal(info.registers_per_sm, 65536);
     assert_int_equal(info.threads_per_sm, 1024);
     assert_int_equal(info.blocks_per_sm, 16);
+    assert_int_equal(info.clusters_of_2, 6);
+    assert_int_equal(info.clusters_of_4, 7);
+    assert_int_equal(info.clusters_of_8, 8);
     assert_true(info.memory_bytes == INT64_C(123456789012));
     assert_int_equal(info.l2_bytes, 4096);
     assert_true(info.clock_mhz == 1.5);

@@ -14,13 +14,20 @@ static const struct shape shapes[2] = {{{1000, 4, 0}}, {{10, 4, 7}}};
 static const struct template_setting setting = {
     .device = &example_device, .smem_limit = 49152, .cases = shapes, .case_count = 2};
 
-static struct template *load_macros(const char *macros, struct error *error) {
+static struct template *load_macros_for(const struct device_info *device, const char *macros,
+                                        struct error *error) {
+    struct template_setting of_device = setting;
+    of_device.device = device;
     char json[sizeof example_json + 1024];
     const char *at = strstr(example_json, "\"constraints\"");
     snprintf(json, sizeof json, "%.*s\"macros\": { %s }, %s", (int)(at - example_json),
              example_json, macros, at);
     example_put(&example, "example/template.json", json);
-    return template_load(example.folder, &setting, error);
+    return template_load(example.folder, &of_device, error);
+}
+
+static struct template *load_macros(const char *macros, struct error *error) {
+    return load_macros_for(&example_device, macros, error);
 }
 
 static void macros_are_defined(void **state) {
@@ -58,6 +65,33 @@ static void macros_are_defined(void **state) {
         free(source);
     }
     template_free(template);
+}
+
+/* How many clusters run at once; as many as there are SMs for where the device does not say. */
+static void clusters_of_the_device(void **state) {
+    (void)state;
+    struct device_info gpcs = example_device;
+    gpcs.clusters_of_4 = 30, gpcs.clusters_of_8 = 15;
+    const struct {
+        const struct device_info *device;
+        const char *expected;
+    } rows[] = {{&example_device, "#define TWO 66\n#define FOUR 33\n#define EIGHT 16\n"},
+                {&gpcs, "#define TWO 66\n#define FOUR 30\n#define EIGHT 15\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error error = {0};
+        struct genome genome;
+        struct template *template =
+            load_macros_for(rows[i].device,
+                            "\"TWO\": \"CLUSTERS_OF_2\", \"FOUR\": \"CLUSTERS_OF_4\", "
+                            "\"EIGHT\": \"CLUSTERS_OF_8\"",
+                            &error);
+        assert_non_null(template);
+        assert_int_equal(genome_parse(&genome, template->space, "THREADS=128", &error), 0);
+        char *macros = template_macros(template, &genome, 0, &error);
+        assert_non_null(strstr(macros, rows[i].expected));
+        free(macros);
+        template_free(template);
+    }
 }
 
 /* A macro that has no value makes the genome invalid, as any derived quantity does. */
@@ -114,6 +148,7 @@ static void mistakes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(macros_are_defined, example_setup, example_teardown),
+        cmocka_unit_test_setup_teardown(clusters_of_the_device, example_setup, example_teardown),
         cmocka_unit_test_setup_teardown(a_value_is_needed, example_setup, example_teardown),
         cmocka_unit_test_setup_teardown(mistakes, example_setup, example_teardown),
     };
