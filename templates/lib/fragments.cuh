@@ -30,7 +30,8 @@ DEVICE void load_a_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int
     }
 }
 
-// The same where rows 8 to 15 of the operand are of another matrix: 8 rows from first_row on of each.
+// The same where rows 8 to 15 of the operand are of another matrix: 8 rows from first_row on of
+// each.
 template <typename element>
 DEVICE void load_a_gmem(u32 (&a)[4], const element *const (&matrices_gmem)[2], int stride,
                         int first_row, int row_end, int step) {

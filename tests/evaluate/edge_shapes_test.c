@@ -129,7 +129,8 @@ static void sizes_are_as_large_as_the_genome_needs(void **state) {
                                              .cases = cases,
                                              .case_count = 1};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        struct edge_case derived = derive_at(&setting, "templates/attention_fwd", needs[i].genes, 1);
+        struct edge_case derived =
+            derive_at(&setting, "templates/attention_fwd", needs[i].genes, 1);
         assert_int_equal(size(derived.edges, 0, "S_KV"), 129);
         assert_int_equal(size(derived.edges, 0, "S"), 127);
         assert_int_equal(size(derived.edges, 0, "B"), 1);

@@ -214,8 +214,8 @@ DEVICE void store_o_by_tma(const tensor_map &o_map, const o_accumulators &o_rmem
     constexpr int warp_panel_bytes = 16 * 128;
     const int lane = threadIdx.x % 32;
     const int warp_query = thread.first_row / pack_heads + row_query(thread.warp_row);
-    const u32 warp_smem = smem_address(smem) + o_smem +
-                          (thread.first_row + thread.warp_row) * (panels * 128);
+    const u32 warp_smem =
+        smem_address(smem) + o_smem + (thread.first_row + thread.warp_row) * (panels * 128);
     finish_o_stores();
 #pragma unroll
     for (int d = 0; d < d_tiles; d += 2) {

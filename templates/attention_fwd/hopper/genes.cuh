@@ -42,12 +42,12 @@ constexpr bool alternating =
     PERSISTENT == 2; // in odd rounds the work units are given out in reverse
 constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
 constexpr bool tma_store_o = STORE == STORE_TMA;   // O leaves through shared memory, by TMA
-constexpr int l2_heads = L2_HEADS; // packs whose work units run before those of others; 0: all
+constexpr int l2_heads = L2_HEADS;     // packs whose work units run before those of others; 0: all
 constexpr int pack_heads = PACK_HEADS; // heads of a pack: neighbours that share a query tile
 
 // ---- Derived sizes ----
 
-constexpr int group_rows = 64;                 // rows per warpgroup: the M of wgmma
+constexpr int group_rows = 64;                         // rows per warpgroup: the M of wgmma
 constexpr int group_queries = group_rows / pack_heads; // of each head of the pack
 constexpr int tile_queries = block_m / pack_heads;
 constexpr int groups_m = block_m / group_rows; // warpgroups along the rows
@@ -60,6 +60,15 @@ constexpr int score_registers = n_tiles * 4, o_registers = d_tiles * 4;
 constexpr int panels = head_dim / 64; // a tile in shared memory is stored as panels of 64 columns
 constexpr int panel_bytes = block_n * 128;
 constexpr int q_panel_bytes = group_rows * 128;
+
+// A warpgroup's rows are group_queries neighbouring queries of the pack's first head, then the same
+// queries of the next: the head, within the pack, and the query, within the warpgroup, of a row.
+DEVICE constexpr int row_head(int row) {
+    return pack_heads > 1 ? row / group_queries : 0;
+}
+DEVICE constexpr int row_query(int row) {
+    return pack_heads > 1 ? row % group_queries : row;
+}
 
 // Registers per thread: at launch and, where a producer warpgroup keeps only 24, after the
 // consumers have taken over the rest (solution.json computes the same). Registers are not

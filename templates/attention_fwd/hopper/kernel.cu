@@ -10,11 +10,13 @@
 //   VARLEN: there is one batch, and sequence b has its rows cu_seqlens[b] to cu_seqlens[b + 1]; S
 //   and S_KV are then its own numbers of rows, and LSE is [H, total].
 //
-// A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
-// split. TMA loads key tiles of BLOCK_N into two circular buffers (pipelines), one for K and one
-// for V. Each warpgroup has 64 queries and keeps, for each of them, the running maximum m, the sum
-// l of exp(score - m), and the unnormalised O. The blocks that split the keys of a query tile form
-// a cluster and combine their results through distributed shared memory. README.md has a diagram.
+// A block computes one work unit: the BLOCK_M rows of one query tile against the keys of one KV
+// split. The rows are BLOCK_M / PACK_HEADS neighbouring queries of each head of a pack, PACK_HEADS
+// neighbouring heads that share their keys. TMA loads key tiles of BLOCK_N into two circular
+// buffers (pipelines), one for K and one for V. Each warpgroup has 64 rows and keeps, for each of
+// them, the running maximum m, the sum l of exp(score - m), and the unnormalised O. The blocks that
+// split the keys of a query tile form a cluster and combine their results through distributed
+// shared memory. README.md has a diagram.
 
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
@@ -48,15 +50,6 @@ struct row_state {
     DEVICE row_state(float scale_) : scale{scale_, scale_} {
     }
 };
-
-// A warpgroup's rows are group_queries neighbouring queries of the pack's first head, then the same
-// queries of the next: the head, within the pack, and the query, within the warpgroup, of a row.
-DEVICE constexpr int row_head(int row) {
-    return pack_heads > 1 ? row / group_queries : 0;
-}
-DEVICE constexpr int row_query(int row) {
-    return pack_heads > 1 ? row % group_queries : row;
-}
 
 // The thread's coordinates within the block.
 struct thread_coords {
@@ -94,7 +87,8 @@ struct mainloop_state {
         row = first_row + row_query(thread.warp_row) + thread.g;
         tile = work.first_tile + thread.set;
         first_masked = visible_keys(first_row + 1, S, S_KV) / block_n;
-        end = min(work.end_tile, ceil_div(visible_keys(first_row + group_queries, S, S_KV), block_n));
+        end =
+            min(work.end_tile, ceil_div(visible_keys(first_row + group_queries, S, S_KV), block_n));
     }
 };
 

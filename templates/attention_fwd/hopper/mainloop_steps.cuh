@@ -86,8 +86,9 @@ DEVICE void mask(score_accumulators &s_rmem, const mainloop_state &state,
                  const thread_coords &thread) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int visible = visible_keys(state.row + i / 2 * row_query(8) + 1, state.S, state.S_KV) -
-                            (state.tile * block_n + thread.t * 2 + i % 2);
+        const int visible =
+            visible_keys(state.row + i / 2 * row_query(8) + 1, state.S, state.S_KV) -
+            (state.tile * block_n + thread.t * 2 + i % 2);
 #pragma unroll
         for (int n = 0; n < n_tiles; ++n)
             if (n * 8 >= visible)

@@ -14,9 +14,9 @@ struct kernel_params {
 
 struct work_unit {
     int head, kv_head, first_row; // the pack's first head, and the first row of each of its heads
-    int batch, S, S_KV;         // the sequence's batch of the tensors, queries and keys
-    int first_query, first_key; // its first rows in the batch: 0 without VARLEN
-    int first_tile, end_tile;   // key tiles of the split; empty if equal
+    int batch, S, S_KV;           // the sequence's batch of the tensors, queries and keys
+    int first_query, first_key;   // its first rows in the batch: 0 without VARLEN
+    int first_tile, end_tile;     // key tiles of the split; empty if equal
 
     DEVICE bool is_behind_end() const { // of its sequence
         return first_row >= S;
