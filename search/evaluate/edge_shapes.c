@@ -11,10 +11,11 @@ enum {
     PAIRS_MAX = 32,
     SMALL = 2,
     THIN_MAX = 4096,
-    THIN_MIN = 128
+    THIN_MIN = 128,
+    KEPT = 0
 };
 
-/* The sizes of the two largest dimensions; `others` is that of the rest. */
+/* The sizes of the two largest dimensions; `others` is that of the rest, or KEPT. */
 struct pair {
     int64_t first, second, others;
 };
@@ -124,9 +125,10 @@ static bool edge_shape(const struct template *template, const struct shape *from
         int64_t *value = &shape->values[d];
         if (d == first || d == second)
             *value = d == first ? pair->first : pair->second;
-        else if (is_size(template, dimension) && dimension->default_value == NULL)
+        else if (pair->others != KEPT && is_size(template, dimension) &&
+                 dimension->default_value == NULL)
             *value = pair->others;
-        else if (is_size(template, dimension))
+        else if (pair->others != KEPT && is_size(template, dimension))
             expression_evaluate(dimension->default_value, slots, value, NULL);
         if (is_size(template, dimension) &&
             (*value < dimension->minimum || *value > dimension->maximum))
@@ -136,8 +138,10 @@ static bool edge_shape(const struct template *template, const struct shape *from
     return true;
 }
 
-/* Loads the template for the pairs of sizes, each for every variant of its cases. */
-static struct template *load_pairs(const struct template *template, const struct pair_list *list,
+/* Loads the template for the pairs of sizes, each for every variant of its cases; what a pair does
+   not name is that of `from`, which has as many shapes. */
+static struct template *load_pairs(const struct template *template, const struct shape *from,
+                                   const struct pair_list *list,
                                    const struct template_setting *setting, struct error *error) {
     struct shape shapes[CASES_MAX];
     struct template_setting on_pairs = *setting;
@@ -147,10 +151,62 @@ static struct template *load_pairs(const struct template *template, const struct
     for (int i = 0; i < list->count; i++)
         for (int c = 0; c < template->case_count; c++)
             if (template_variant(template, c) == c && on_pairs.case_count < CASES_MAX &&
-                edge_shape(template, &template->cases[c], &list->pairs[i],
-                           &shapes[on_pairs.case_count]))
+                edge_shape(template, &from[c], &list->pairs[i], &shapes[on_pairs.case_count]))
                 on_pairs.case_count++;
     return on_pairs.case_count > 0 ? template_load(template->folder, &on_pairs, error) : NULL;
+}
+
+/* The first case that the genome's constraints allow, or -1. */
+static int first_valid(const struct template *template, const struct genome *genome) {
+    for (int c = 0; c < template->case_count; c++)
+        if (template_genome_is_valid(template, genome, c))
+            return c;
+    return -1;
+}
+
+/* Lowers a size to the least power of two for which the genome is still valid. */
+static void lower_size(const struct template *template, const struct genome *genome,
+                       const struct template_setting *setting, int dimension, struct shape *shape) {
+    struct shape shapes[CASES_MAX];
+    struct template_setting on_sizes = *setting;
+    struct error ignored = {0};
+    on_sizes.cases = shapes;
+    on_sizes.derived_cases = true;
+    on_sizes.case_count = 0;
+    for (int64_t size = 1; size < shape->values[dimension] && on_sizes.case_count < CASES_MAX;
+         size *= 2)
+        if (size >= template->dimensions[dimension].minimum) {
+            shapes[on_sizes.case_count] = *shape;
+            shapes[on_sizes.case_count++].values[dimension] = size;
+        }
+    struct template *lowered =
+        on_sizes.case_count > 0 ? template_load(template->folder, &on_sizes, &ignored) : NULL;
+    int valid = lowered != NULL ? first_valid(lowered, genome) : -1;
+    if (valid >= 0)
+        shape->values[dimension] = lowered->cases[valid].values[dimension];
+    template_free(lowered);
+}
+
+/* The same pairs for a genome that needs more of the other sizes, such as several heads that share
+   a tile: as few as it needs. One of them may allow less of another: twice. */
+static struct template *load_for_genome(const struct template *template,
+                                        const struct genome *genome, struct pair_list *list,
+                                        const struct template_setting *setting,
+                                        struct error *error) {
+    struct shape from[CASES_MAX];
+    const int first = largest_size(template, -1), second = largest_size(template, first);
+    for (int c = 0; c < template->case_count; c++) {
+        from[c] = template->cases[c];
+        for (int i = 0; template_variant(template, c) == c && i < 2 * template->dimension_count;
+             i++) {
+            const int d = i % template->dimension_count;
+            if (d != first && d != second && is_size(template, &template->dimensions[d]))
+                lower_size(template, genome, setting, d, &from[c]);
+        }
+    }
+    for (int i = 0; i < list->count; i++)
+        list->pairs[i].others = KEPT;
+    return load_pairs(template, from, list, setting, error);
 }
 
 struct template *edge_shapes_load(const struct template *template, const struct genome *genome,
@@ -160,8 +216,12 @@ struct template *edge_shapes_load(const struct template *template, const struct 
     int tile_count = find_tiles(template->space, genome, tiles);
     if (tile_count == 0 || largest_size(template, -1) < 0)
         return NULL;
-    const struct pair_list list = list_pairs(tiles, tile_count, seed);
-    return load_pairs(template, &list, setting, error);
+    struct pair_list list = list_pairs(tiles, tile_count, seed);
+    struct template *edges = load_pairs(template, template->cases, &list, setting, error);
+    if (edges == NULL || first_valid(edges, genome) >= 0 || first_valid(template, genome) < 0)
+        return edges;
+    template_free(edges);
+    return load_for_genome(template, genome, &list, setting, error);
 }
 
 /* The largest value of a dimension in the template's cases. */
@@ -185,5 +245,5 @@ struct template *thin_shapes_load(const struct template *template,
     add_pair(&list, size, SMALL, 1);
     if (second >= 0)
         add_pair(&list, SMALL, size, 1);
-    return load_pairs(template, &list, setting, error);
+    return load_pairs(template, template->cases, &list, setting, error);
 }

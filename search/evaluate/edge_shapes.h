@@ -12,7 +12,9 @@
  * on other dimensions. The two that are largest in the template's cases run over pairs of g + 1 and
  * g - 1, for each numeric gene g of 8 to 256 that does not divide a larger one; for the largest
  * also over 2 g + 1 and 2 g - 1, and over 2 with 4 g + 1 and 16 g + 1; then over pairs that the
- * seed picks. The other sizes are 1, or 2 in the pairs that the seed picks, or their defaults.
+ * seed picks. The other sizes are 1, or 2 in the pairs that the seed picks, or their defaults; if
+ * the genome's constraints allow none of these shapes, those of the case, each lowered to the least
+ * power of two that they allow.
  */
 #ifndef EVOTILE_EVALUATE_EDGE_SHAPES_H
 #define EVOTILE_EVALUATE_EDGE_SHAPES_H

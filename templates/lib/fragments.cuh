@@ -30,6 +30,20 @@ DEVICE void load_a_gmem(u32 (&a)[4], const element *matrix_gmem, int stride, int
     }
 }
 
+// The same where rows 8 to 15 of the operand are of another matrix: 8 rows from first_row on of
+// each.
+template <typename element>
+DEVICE void load_a_gmem(u32 (&a)[4], const element *const (&matrices_gmem)[2], int stride,
+                        int first_row, int row_end, int step) {
+    const int lane = threadIdx.x % 32, row = first_row + lane / 4;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const element *pair_gmem = matrices_gmem[i % 2] + lane % 4 * 2 +
+                                   multiply_wide(row, stride) + (step * 16 + i / 2 * 8);
+        a[i] = row < row_end ? *reinterpret_cast<const u32 *>(pair_gmem) : 0;
+    }
+}
+
 // B operand of a product with the transposed tile: b[0], b[1] belong to its 8 rows from first_row
 // on, b[2], b[3] to the next 8; the 16 columns of `step`.
 template <typename tile>

@@ -274,6 +274,28 @@ static const struct genome_set genome_sets[] = {
      "  {\"M\": 40, \"N\": 264, \"K\": 75, \"BATCH\": 2, \"TRANS_A\": 1, \"BF16\": 0,\n"
      "   \"EPILOGUE\": 4}] }",
      "templates/gemm/hopper"},
+    /* Several heads in a query tile: fewer queries than it has rows, and tiles of any rest. */
+    {"Hopper attention of packed heads", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 16, \"H_KV\": 2, \"S\": 5, \"S_KV\": 100, \"D\": 64, \"LSE\": 1},\n"
+     "  {\"B\": 2, \"H\": 8, \"H_KV\": 1, \"S\": 1, \"S_KV\": 70, \"D\": 64, \"BSHD\": 1},\n"
+     "  {\"B\": 1, \"H\": 8, \"H_KV\": 1, \"S\": 130, \"S_KV\": 45, \"D\": 64, \"BSHD\": 1,\n"
+     "   \"GAP\": 72, \"LSE\": 1}], \"genes\": {\"PACK_HEADS\": [2, 4, 8]} }",
+     "templates/attention_fwd/hopper"},
+    {"causal Hopper attention of packed heads", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 1, \"H\": 8, \"H_KV\": 1, \"S\": 17, \"S_KV\": 130, \"D\": 128, \"CAUSAL\": 1,\n"
+     "   \"BF16\": 1, \"LSE\": 1},\n"
+     "  {\"B\": 1, \"H\": 16, \"H_KV\": 2, \"S\": 100, \"S_KV\": 60, \"D\": 128, \"CAUSAL\": 1,\n"
+     "   \"BF16\": 1, \"BSHD\": 1}], \"genes\": {\"PACK_HEADS\": [2, 4, 8]} }",
+     "templates/attention_fwd/hopper"},
+    {"Hopper attention of packed heads and variable lengths", "emulated:sm_90",
+     "{ \"template\": \"attention_fwd/hopper\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"B\": 4, \"H\": 8, \"H_KV\": 1, \"S\": 40, \"S_KV\": 90, \"D\": 64, \"CAUSAL\": 1,\n"
+     "   \"BSHD\": 1, \"GAP\": 72, \"LSE\": 1, \"VARLEN\": 1},\n"
+     "  {\"B\": 3, \"H\": 8, \"H_KV\": 1, \"S\": 33, \"S_KV\": 20, \"D\": 64, \"CAUSAL\": 1,\n"
+     "   \"VARLEN\": 1}], \"genes\": {\"PACK_HEADS\": [2, 4, 8]} }",
+     "templates/attention_fwd/hopper"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -16,21 +16,26 @@ static const struct device_info device = {.compute_capability = 80, .sm_count = 
 /* A template, and the same loaded for edge shapes. */
 struct edge_case {
     struct template *template, *edges;
+    struct genome genome;
 };
+
+static struct edge_case derive_at(const struct template_setting *setting, const char *folder,
+                                  const char *genes, uint64_t seed) {
+    struct error error = {0};
+    struct edge_case derived = {.template = template_load(folder, setting, &error)};
+    if (derived.template == NULL ||
+        genome_parse(&derived.genome, derived.template->space, genes, &error) < 0)
+        fail_msg("%s", error.text);
+    derived.edges = edge_shapes_load(derived.template, &derived.genome, setting, seed, &error);
+    assert_int_equal(error.kind, ERROR_NONE);
+    return derived;
+}
 
 static struct edge_case derive(const char *folder, const struct shape *cases, int case_count,
                                const char *genes, uint64_t seed) {
-    struct error error = {0};
-    struct genome genome;
     const struct template_setting setting = {
         .device = &device, .smem_limit = 49152, .cases = cases, .case_count = case_count};
-    struct edge_case derived = {.template = template_load(folder, &setting, &error)};
-    if (derived.template == NULL ||
-        genome_parse(&genome, derived.template->space, genes, &error) < 0)
-        fail_msg("%s", error.text);
-    derived.edges = edge_shapes_load(derived.template, &genome, &setting, seed, &error);
-    assert_int_equal(error.kind, ERROR_NONE);
-    return derived;
+    return derive_at(&setting, folder, genes, seed);
 }
 
 static void release(struct edge_case *derived) {
@@ -105,12 +110,44 @@ static void sizes_stay_in_range(void **state) {
     release(&derived);
 }
 
+/* 8 heads that share their keys in a tile of 64 rows: a shape of one head has no such tile. */
+static void sizes_are_as_large_as_the_genome_needs(void **state) {
+    (void)state;
+    static const struct device_info hopper = {.compute_capability = 90,
+                                              .sm_count = 132,
+                                              .smem_per_block_optin = 49152,
+                                              .registers_per_sm = 65536,
+                                              .threads_per_sm = 2048};
+    static const struct {
+        const char *genes;
+        int64_t heads;
+    } needs[] = {{"PACK_HEADS=1", 1}, {"PACK_HEADS=2", 2}, {"PACK_HEADS=8", 8}};
+    static const struct shape cases[] = {{{3, 64, 4, 512, 512, 64, 0, 0, 1, 1, 0, 8, 64}}};
+    const struct template_setting setting = {.solution = "hopper",
+                                             .device = &hopper,
+                                             .smem_limit = 49152,
+                                             .cases = cases,
+                                             .case_count = 1};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        struct edge_case derived =
+            derive_at(&setting, "templates/attention_fwd", needs[i].genes, 1);
+        assert_int_equal(size(derived.edges, 0, "S_KV"), 129);
+        assert_int_equal(size(derived.edges, 0, "S"), 127);
+        assert_int_equal(size(derived.edges, 0, "B"), 1);
+        assert_int_equal(size(derived.edges, 0, "H"), needs[i].heads);
+        assert_int_equal(size(derived.edges, 0, "H_KV"), 1);
+        assert_true(template_genome_is_valid(derived.edges, &derived.genome, 0));
+        release(&derived);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(largest_tile_comes_first),
         cmocka_unit_test(only_sizes_change),
         cmocka_unit_test(seed_picks_only_the_last),
         cmocka_unit_test(sizes_stay_in_range),
+        cmocka_unit_test(sizes_are_as_large_as_the_genome_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

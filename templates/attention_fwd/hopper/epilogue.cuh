@@ -80,6 +80,23 @@ DEVICE void send_partials(const o_accumulators &o_rmem, const row_state &rows, i
     }
 }
 
+// Where O has the thread's row h; o_gmem is row 0 of the first row's head.
+DEVICE element *o_row(element *o_gmem, int row, int h, const kernel_params &params) {
+    element *row_gmem = o_gmem + multiply_wide(row, params.o.row);
+    if constexpr (row_head(8) > 0)
+        row_gmem += params.o.to_head(0, h);
+    return row_gmem;
+}
+
+// Writes the log-sum-exp of the thread's row h, if it is asked for.
+DEVICE void store_lse(float *lse, i64 row_id, int row, int h, float row_max, float row_sum,
+                      const mainloop_state &state, const kernel_params &params,
+                      const thread_coords &thread) {
+    if (lse && thread.t == 0 && row < state.S)
+        lse[row_id + h * row_head(8) * params.rows + row] =
+            log_sum_exp(row_max, row_sum, params.scale);
+}
+
 // Combines all blocks' partial results of this block's columns and writes them.
 DEVICE void reduce_and_store(element *o_gmem, float *lse, i64 row_id, const o_accumulators &o_rmem,
                              const row_state &rows, int rank, const mainloop_state &state,
@@ -124,12 +141,12 @@ DEVICE void reduce_and_store(element *o_gmem, float *lse, i64 row_id, const o_ac
     }
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int row = state.row + h * 8;
+        const int row = state.row + h * row_query(8);
         const float inverse = inverse_row_sum(row_max[h], row_sum[h]);
         element *pair_gmem =
-            o_gmem + multiply_wide(row, params.o.row) + rank * owned_registers * 2 + thread.t * 2;
-        if (lse && rank == 0 && thread.t == 0 && row < state.S)
-            lse[row_id + row] = log_sum_exp(row_max[h], row_sum[h], params.scale);
+            o_row(o_gmem, row, h, params) + rank * owned_registers * 2 + thread.t * 2;
+        if (rank == 0)
+            store_lse(lse, row_id, row, h, row_max[h], row_sum[h], state, params, thread);
 #pragma unroll
         for (int d = 0; d < owned_registers / 4; ++d)
             if (row < state.S)
@@ -144,10 +161,9 @@ DEVICE void finish_rows(float (&inverse)[2], float *lse, i64 row_id, const row_s
                         const thread_coords &thread) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int row = state.row + h * 8;
+        const int row = state.row + h * row_query(8);
         inverse[h] = inverse_row_sum(rows.row_max[h], rows.row_sum[h]);
-        if (lse && thread.t == 0 && row < state.S)
-            lse[row_id + row] = log_sum_exp(rows.row_max[h], rows.row_sum[h], params.scale);
+        store_lse(lse, row_id, row, h, rows.row_max[h], rows.row_sum[h], state, params, thread);
     }
 }
 
@@ -164,8 +180,8 @@ DEVICE void store_o_by_threads(element *o_gmem, const o_accumulators &o_rmem,
                                const kernel_params &params, const thread_coords &thread) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int row = state.row + h * 8;
-        element *row_gmem = o_gmem + multiply_wide(row, params.o.row);
+        const int row = state.row + h * row_query(8);
+        element *row_gmem = o_row(o_gmem, row, h, params);
 #pragma unroll
         for (int d = 0; d < d_tiles; d += 4) {
             u32 pairs[4];
@@ -196,8 +212,10 @@ DEVICE void store_o_by_tma(const tensor_map &o_map, const o_accumulators &o_rmem
                            const float (&inverse)[2], const work_unit &work,
                            const thread_coords &thread) {
     constexpr int warp_panel_bytes = 16 * 128;
-    const int lane = threadIdx.x % 32, warp_row = thread.first_row + thread.warp_row;
-    const u32 warp_smem = smem_address(smem) + o_smem + warp_row * (panels * 128);
+    const int lane = threadIdx.x % 32;
+    const int warp_query = thread.first_row / pack_heads + row_query(thread.warp_row);
+    const u32 warp_smem =
+        smem_address(smem) + o_smem + (thread.first_row + thread.warp_row) * (panels * 128);
     finish_o_stores();
 #pragma unroll
     for (int d = 0; d < d_tiles; d += 2) {
@@ -212,7 +230,8 @@ DEVICE void store_o_by_tma(const tensor_map &o_map, const o_accumulators &o_rmem
 #pragma unroll
         for (int panel = 0; panel < panels; ++panel)
             tma_store(o_map, warp_smem + panel * warp_panel_bytes, panel * 64,
-                      work.first_row + warp_row, work.head, work.batch);
+                      work.first_row + warp_query, work.head + row_head(thread.warp_row),
+                      work.batch);
         bulk_commit();
     }
 }

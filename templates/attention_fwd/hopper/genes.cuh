@@ -6,7 +6,7 @@
     !defined(KV_SPLITS) || !defined(LAZY_RESCALE) || !defined(POLYNOMIAL_EXP) ||                   \
     !defined(MIN_CTAS) || !defined(PERSISTENT) || !defined(ORDER) || !defined(D) ||                \
     !defined(Q_SMEM) || !defined(MULTICAST) || !defined(L2_HEADS) || !defined(STORE) ||            \
-    !defined(CAUSAL) || !defined(BF16) || !defined(VARLEN)
+    !defined(PACK_HEADS) || !defined(CAUSAL) || !defined(BF16) || !defined(VARLEN)
 #error "a gene or a specialised dimension is not defined: see solution.json"
 #endif
 
@@ -14,7 +14,7 @@ constexpr int head_dim = D;
 constexpr bool causal = CAUSAL;
 constexpr bool varlen = VARLEN;                 // sequences of different lengths, packed
 using element = conditional_t<BF16, bf16, f16>; // element type of Q, K, V and O
-constexpr int block_m = BLOCK_M;                // queries per tile
+constexpr int block_m = BLOCK_M;                // rows per query tile
 constexpr int block_n = BLOCK_N;                // keys per tile
 constexpr int groups_kv = GROUPS_KV; // sets of consumer warpgroups that take key tiles in turn
 constexpr int k_stages = K_STAGES;   // pipeline stages of K
@@ -42,12 +42,15 @@ constexpr bool alternating =
     PERSISTENT == 2; // in odd rounds the work units are given out in reverse
 constexpr bool tiles_first = ORDER == ORDER_TILES; // consecutive blocks share a head's keys
 constexpr bool tma_store_o = STORE == STORE_TMA;   // O leaves through shared memory, by TMA
-constexpr int l2_heads = L2_HEADS; // heads whose work units run before those of others; 0: all
+constexpr int l2_heads = L2_HEADS;     // packs whose work units run before those of others; 0: all
+constexpr int pack_heads = PACK_HEADS; // heads of a pack: neighbours that share a query tile
 
 // ---- Derived sizes ----
 
-constexpr int group_rows = 64;                 // queries per warpgroup: the M of wgmma
-constexpr int groups_m = block_m / group_rows; // warpgroups along the queries
+constexpr int group_rows = 64;                         // rows per warpgroup: the M of wgmma
+constexpr int group_queries = group_rows / pack_heads; // of each head of the pack
+constexpr int tile_queries = block_m / pack_heads;
+constexpr int groups_m = block_m / group_rows; // warpgroups along the rows
 constexpr int groups = groups_m * groups_kv;   // consumer warpgroups
 constexpr int consumer_threads = groups * 128;
 constexpr int threads = consumer_threads + (producer_warpgroup ? 128 : has_producer ? 32 : 0);
@@ -57,6 +60,15 @@ constexpr int score_registers = n_tiles * 4, o_registers = d_tiles * 4;
 constexpr int panels = head_dim / 64; // a tile in shared memory is stored as panels of 64 columns
 constexpr int panel_bytes = block_n * 128;
 constexpr int q_panel_bytes = group_rows * 128;
+
+// A warpgroup's rows are group_queries neighbouring queries of the pack's first head, then the same
+// queries of the next: the head, within the pack, and the query, within the warpgroup, of a row.
+DEVICE constexpr int row_head(int row) {
+    return pack_heads > 1 ? row / group_queries : 0;
+}
+DEVICE constexpr int row_query(int row) {
+    return pack_heads > 1 ? row % group_queries : row;
+}
 
 // Registers per thread: at launch and, where a producer warpgroup keeps only 24, after the
 // consumers have taken over the rest (solution.json computes the same). Registers are not
@@ -98,7 +110,9 @@ constexpr int partial_words = owned_registers + 4;
 extern __shared__ __align__(1024) unsigned char smem[];
 
 static_assert(head_dim == 64 || head_dim == 128, "D is 64 or 128");
-static_assert(block_m % group_rows == 0, "a warpgroup has 64 queries");
+static_assert(block_m % group_rows == 0, "a warpgroup has 64 rows");
+static_assert(pack_heads == 1 || pack_heads == 2 || pack_heads == 4 || pack_heads == 8,
+              "8 rows of a warp are of one head");
 static_assert(block_n % 16 == 0, "the product with V takes 16 keys at a time");
 static_assert((groups_kv & (groups_kv - 1)) == 0, "the merge halves the sets until one is left");
 static_assert(k_stages % groups_kv == 0 && v_stages % groups_kv == 0,

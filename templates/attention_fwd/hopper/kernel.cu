@@ -10,11 +10,13 @@
 //   VARLEN: there is one batch, and sequence b has its rows cu_seqlens[b] to cu_seqlens[b + 1]; S
 //   and S_KV are then its own numbers of rows, and LSE is [H, total].
 //
-// A block computes one work unit: the BLOCK_M queries of one query tile against the keys of one KV
-// split. TMA loads key tiles of BLOCK_N into two circular buffers (pipelines), one for K and one
-// for V. Each warpgroup has 64 queries and keeps, for each of them, the running maximum m, the sum
-// l of exp(score - m), and the unnormalised O. The blocks that split the keys of a query tile form
-// a cluster and combine their results through distributed shared memory. README.md has a diagram.
+// A block computes one work unit: the BLOCK_M rows of one query tile against the keys of one KV
+// split. The rows are BLOCK_M / PACK_HEADS neighbouring queries of each head of a pack, PACK_HEADS
+// neighbouring heads that share their keys. TMA loads key tiles of BLOCK_N into two circular
+// buffers (pipelines), one for K and one for V. Each warpgroup has 64 rows and keeps, for each of
+// them, the running maximum m, the sum l of exp(score - m), and the unnormalised O. The blocks that
+// split the keys of a query tile form a cluster and combine their results through distributed
+// shared memory. README.md has a diagram.
 
 #include "lib/element.cuh"
 #include "lib/fragments.cuh"
@@ -76,16 +78,17 @@ struct mainloop_state {
     int tile;         // the current key tile
     int first_masked; // tiles before this one need no mask
     int end;          // tiles from here on are hidden from every query of the warpgroup
-    int row;          // the thread's row g
+    int row;          // the thread's row g in its head; row g + 8 is row_query(8) behind it
     int S, S_KV;
 
     DEVICE void init(const work_unit &work, const thread_coords &thread) {
         S = work.S, S_KV = work.S_KV;
-        const int first_row = work.first_row + thread.first_row;
-        row = first_row + thread.warp_row + thread.g;
+        const int first_row = work.first_row + thread.first_row / pack_heads;
+        row = first_row + row_query(thread.warp_row) + thread.g;
         tile = work.first_tile + thread.set;
         first_masked = visible_keys(first_row + 1, S, S_KV) / block_n;
-        end = min(work.end_tile, ceil_div(visible_keys(first_row + group_rows, S, S_KV), block_n));
+        end =
+            min(work.end_tile, ceil_div(visible_keys(first_row + group_queries, S, S_KV), block_n));
     }
 };
 
@@ -310,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attentio
     const kernel_params params{S,
                                S_KV,
                                sequences,
-                               heads,
+                               heads / pack_heads,
                                total_rows,
                                cu_seqlens_q,
                                cu_seqlens_k,
@@ -321,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attentio
                                {q_batch, q_head, q_row},
                                {o_batch, o_head, o_row}};
     const thread_coords thread{};
-    const int work_units = persistent ? sequences * heads * query_tiles(S) : 1;
+    const int work_units = persistent ? sequences * params.packs * query_tiles(S) : 1;
     init_barriers();
     if constexpr (kv_splits > 1 || multicast > 1)
         cluster_arrive(); // this block runs: other blocks may write to its shared memory
@@ -357,9 +360,9 @@ extern "C" __global__ void __launch_bounds__(threads, min_ctas) CLUSTER attentio
                 q.load_next();
                 continue;
             }
-        element *o_gmem =
-            o + to_sequence<varlen>(params.o, work.batch, work.head, work.first_query);
-        const i64 row_id = static_cast<i64>(work.batch * heads + work.head) * params.rows +
+        const int head = work.head + row_head(thread.warp_row); // of the thread's row g
+        element *o_gmem = o + to_sequence<varlen>(params.o, work.batch, head, work.first_query);
+        const i64 row_id = static_cast<i64>(work.batch * heads + head) * params.rows +
                            work.first_query; // index of the first query in LSE
         inline_producer producer{{q_map, k_map, v_map},
                                  work,

@@ -22,12 +22,18 @@ struct query_tile {
     DEVICE void load_next() {
         if (q_in_smem || !has_next)
             return;
+        const int head = next.head + row_head(thread.warp_row);
+        const int first_row =
+            next.first_row + thread.first_row / pack_heads + row_query(thread.warp_row);
         const element *head_gmem =
-            q_gmem + to_sequence<varlen>(params.q, next.batch, next.head, next.first_query);
-        const int first_row = next.first_row + thread.first_row + thread.warp_row;
+            q_gmem + to_sequence<varlen>(params.q, next.batch, head, next.first_query);
 #pragma unroll
         for (int k = 0; k < head_dim / 16; ++k)
-            load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, next.S, k);
+            if constexpr (row_head(8) > 0)
+                load_a_gmem(rmem[k], {head_gmem, head_gmem + params.q.to_head(0, 1)}, params.q.row,
+                            first_row, next.S, k);
+            else
+                load_a_gmem(rmem[k], head_gmem, params.q.row, first_row, next.S, k);
     }
 
     // Every warpgroup calls this for every unit, also if it sees no key: a wait at the barrier
@@ -80,8 +86,9 @@ DEVICE void mask(score_accumulators &s_rmem, const mainloop_state &state,
                  const thread_coords &thread) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const int visible = visible_keys(state.row + i / 2 * 8 + 1, state.S, state.S_KV) -
-                            (state.tile * block_n + thread.t * 2 + i % 2);
+        const int visible =
+            visible_keys(state.row + i / 2 * row_query(8) + 1, state.S, state.S_KV) -
+            (state.tile * block_n + thread.t * 2 + i % 2);
 #pragma unroll
         for (int n = 0; n < n_tiles; ++n)
             if (n * 8 >= visible)

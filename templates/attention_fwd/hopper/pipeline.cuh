@@ -13,7 +13,7 @@ DEVICE u32 k_full_barrier(int stage) {
 DEVICE u32 v_full_barrier(int stage) {
     return k_full_barrier(k_stages + stage);
 }
-DEVICE u32 q_group_smem(int group) { // of the warpgroup's queries
+DEVICE u32 q_group_smem(int group) { // of the warpgroup's rows
     return smem_address(smem) + q_smem + group * panels * q_panel_bytes;
 }
 DEVICE u32 q_full_barrier() {
@@ -113,7 +113,7 @@ struct tma_loader {
 #pragma unroll
         for (int i = 0; i < groups_m * panels; ++i)
             tma_load(q_group_smem(0) + i * q_panel_bytes, q_map, full, i % panels * 64,
-                     work.first_query + work.first_row + i / panels * group_rows, work.head,
+                     work.first_query + work.first_row + i / panels * group_queries, work.head,
                      work.batch);
         q.advance(1);
     }
