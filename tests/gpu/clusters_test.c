@@ -4,20 +4,18 @@
 #include "evaluate/verify_fixture.h"
 
 static const char meet_source[] =
-    "#define MEET(size)                                                                         \n"
-    "    extern \"C\" __global__ void __cluster_dims__(size, 1, 1)                              \n"
-    "        meet_##size(unsigned *arrived, unsigned *gave_up) {                                \n"
-    "        if (threadIdx.x != 0)                                                              \n"
-    "            return;                                                                        \n"
-    "        const long long start = clock64();                                                 \n"
-    "        atomicAdd(arrived, 1);                                                             \n"
-    "        while (atomicAdd(arrived, 0) < gridDim.x)                                          \n"
-    "            if (clock64() - start > 100000000) {                                           \n"
-    "                atomicAdd(gave_up, 1);                                                     \n"
-    "                return;                                                                    \n"
-    "            }                                                                              \n"
-    "    }                                                                                      \n"
-    "MEET(2) MEET(4) MEET(8)                                                                    \n";
+    "__device__ void meet(unsigned *arrived, unsigned *gave_up) {\n"
+    "    const long long start = clock64();\n"
+    "    atomicAdd(arrived, 1);\n"
+    "    while (atomicAdd(arrived, 0) < gridDim.x)\n"
+    "        if (clock64() - start > 100000000) {\n"
+    "            atomicAdd(gave_up, 1);\n"
+    "            return;\n"
+    "        }\n"
+    "}\n"
+    "#define MEET(size) extern \"C\" __global__ void __cluster_dims__(size, 1, 1) meet_##size( \\\n"
+    "    unsigned *arrived, unsigned *gave_up) { if (threadIdx.x == 0) meet(arrived, gave_up); }\n"
+    "MEET(2) MEET(4) MEET(8)\n";
 
 static struct verify_fixture fixture;
 static uint64_t counters; /* arrived, gave up */
