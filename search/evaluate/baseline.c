@@ -130,6 +130,8 @@ int baseline_capture(struct baseline *baseline, int implementation, const cJSON 
     cJSON_AddStringToObject(question, "implementation", baseline->implementations[implementation]);
     cJSON_AddNumberToObject(question, "launches", how->launches);
     cJSON_AddNumberToObject(question, "sets", how->sets);
+    if (how->inputs != NULL)
+        cJSON_AddItemToObject(question, "inputs", cJSON_Duplicate(how->inputs, 1));
     if (external_program_ask(&baseline->program, "capture", question, &document, &answer, error) <
         0)
         return -1;

@@ -44,8 +44,10 @@ const char *baseline_implementation(const struct baseline *baseline, int index);
 int baseline_find(const struct baseline *baseline, const char *name, struct error *error);
 
 struct baseline_capture {
-    int launches; /* calls in the warm graph */
-    int sets;     /* of inputs, taken in rotation */
+    int launches;        /* calls in the warm graph */
+    int sets;            /* of inputs, taken in rotation */
+    const cJSON *inputs; /* of each set, as setup_inputs.h gives them; NULL: the program draws its
+                            own */
 };
 
 /* Captures one implementation for one case, replacing the previous capture. Returns 1, with the

@@ -276,7 +276,6 @@ int evaluation_duel(struct evaluation *evaluation) {
     enum verdict verdict = outcome->verdict;
     if (verdict != VERDICT_CRASHED && verdict != VERDICT_TIMEOUT)
         evaluation_unload(&opponent->evaluation);
-    trial_result_release(&opponent->result);
-    free(opponent);
+    opponent_free(opponent);
     return status;
 }

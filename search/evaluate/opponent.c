@@ -1,6 +1,7 @@
 #include "evaluate/opponent.h"
 
 #include "base/memory.h"
+#include "evaluate/setup_inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -161,10 +162,22 @@ static int prepare_genome_opponent(struct evaluation *evaluation, struct opponen
 
 /* ---- a baseline ---- */
 
-static struct baseline_capture baseline_capture_settings(const struct evaluation *evaluation,
+static struct baseline_capture baseline_capture_settings(const struct opponent *opponent,
+                                                         const struct evaluation *evaluation, int c,
                                                          int launches) {
     return (struct baseline_capture){.launches = launches,
-                                     .sets = evaluation->evaluator->settings->timing.input_sets};
+                                     .sets = evaluation->evaluator->settings->timing.input_sets,
+                                     .inputs = opponent->inputs[c]};
+}
+
+/* What setup makes of the challenger's inputs, as its measurements have them. */
+static int find_inputs(struct evaluation *evaluation, struct opponent *opponent, int c,
+                       struct error *error) {
+    const struct verify_case one =
+        evaluation_verify_case(evaluation, evaluation->template, c,
+                               evaluation->modules[template_variant(evaluation->template, c)]);
+    const struct measure_settings settings = evaluation_measure_settings(evaluation, c);
+    return setup_inputs(&one, settings.seed, settings.sets, &opponent->inputs[c], error);
 }
 
 /* Selects the implementation for a case, the named one or the fastest, and times a call of it. A
@@ -172,8 +185,8 @@ static struct baseline_capture baseline_capture_settings(const struct evaluation
 static int select_implementation(struct evaluation *evaluation, struct opponent *opponent, int c,
                                  struct error *error) {
     const char *name = evaluation->request->opponent.implementation;
-    const struct baseline_capture how =
-        baseline_capture_settings(evaluation, evaluation->evaluator->settings->timing.launches);
+    const struct baseline_capture how = baseline_capture_settings(
+        opponent, evaluation, c, evaluation->evaluator->settings->timing.launches);
     int found = name != NULL ? baseline_find(opponent->baseline, name, error) : 0;
     if (found < 0)
         return -1;
@@ -197,8 +210,11 @@ static int prepare_baseline_opponent(struct evaluation *evaluation, struct oppon
     const struct trial_opponent *requested = &evaluation->request->opponent;
     opponent->baseline = open_baseline_process(evaluation->evaluator, &requested->baseline, error);
     int status = opponent->baseline != NULL ? 0 : -1;
-    for (int c = 0; c < evaluation->template->case_count && status == 0; c++)
-        status = select_implementation(evaluation, opponent, c, error);
+    for (int c = 0; c < evaluation->template->case_count && status == 0; c++) {
+        status = find_inputs(evaluation, opponent, c, error);
+        if (status == 0)
+            status = select_implementation(evaluation, opponent, c, error);
+    }
     return status;
 }
 
@@ -212,7 +228,8 @@ static enum verdict sample_baseline(void *context, int count, double *samples_us
 
 int opponent_capture_baseline(struct opponent *opponent, const struct evaluation *evaluation, int c,
                               int launches, struct duel_sampler *sampler, struct error *error) {
-    const struct baseline_capture how = baseline_capture_settings(evaluation, launches);
+    const struct baseline_capture how =
+        baseline_capture_settings(opponent, evaluation, c, launches);
     char unable[REASON_SIZE];
     cJSON *shape = template_shape_json(evaluation->template, &evaluation->template->cases[c]);
     int status = baseline_capture(opponent->baseline, opponent->implementation_index[c], shape,
@@ -234,4 +251,11 @@ int opponent_prepare(struct opponent *opponent, struct evaluation *evaluation,
     return evaluation->request->opponent.baseline.count > 0
                ? prepare_baseline_opponent(evaluation, opponent, error)
                : prepare_genome_opponent(evaluation, opponent, error);
+}
+
+void opponent_free(struct opponent *opponent) {
+    trial_result_release(&opponent->result);
+    for (int c = 0; c < CASES_MAX; c++)
+        cJSON_Delete(opponent->inputs[c]);
+    free(opponent);
 }

@@ -8,8 +8,7 @@
  *     if (status == 0 && opponent->baseline != NULL)
  *         status = opponent_capture_baseline(opponent, evaluation, c, launches, &sampler, &error);
  *     evaluation_unload(&opponent->evaluation);
- *     trial_result_release(&opponent->result);
- *     free(opponent);
+ *     opponent_free(opponent);
  *
  * The evaluator owns what the next duel uses again: a baseline's process, whose start takes
  * seconds, the machine code of a genome, and the evaluator of another run's settings.
@@ -28,6 +27,7 @@ struct opponent {
     struct baseline *baseline;           /* NULL: the opponent is a genome */
     int implementation_index[CASES_MAX]; /* of the baseline, by case */
     double call_us[CASES_MAX];           /* of that implementation, by a few samples */
+    cJSON *inputs[CASES_MAX];            /* that it gets (setup_inputs.h); NULL: none */
     struct error *failure;               /* what a baseline that fails within a round reports */
     bool failed;                         /* it did */
 };
@@ -37,6 +37,9 @@ struct opponent {
    implementation for each case. An opponent that fails is an error, not a verdict on the
    challenger. `opponent` starts as zeros. */
 int opponent_prepare(struct opponent *opponent, struct evaluation *challenger, struct error *error);
+
+/* Of a genome that is unloaded, or whose device has crashed. A baseline's process goes on. */
+void opponent_free(struct opponent *opponent);
 
 /* Captures the baseline's call of a case, `launches` times in a graph. The sampler borrows
    `opponent` and `error`, in which it reports a baseline that fails. */

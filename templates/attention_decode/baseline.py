@@ -10,7 +10,7 @@ flash2, flash3           flash_attn_with_kvcache of flash-attn 2 (flash_attn) an
 flashinfer,              BatchDecodeWithPagedKVCacheWrapper of FlashInfer without and with tensor cores, planned
 flashinfer_tensor_cores  before the call: planning is not timed
 
-Lengths and page tables are drawn as setup.cu draws them. A call returns O as a view [B, H_KV, H / H_KV, S, D], with LSE
+Lengths and page tables are those of the kernel that it is compared with, or drawn as setup.cu draws them. A call returns O as a view [B, H_KV, H / H_KV, S, D], with LSE
 a pair of it and [B, H, S]. `check` compares a few queries that see keys with the definition.
 """
 import importlib
@@ -46,17 +46,18 @@ class Cache:
     """A set of inputs. Q is [B, S, H, D], and K and V are [pages, rows of a page, H_KV, D], whatever is contiguous;
     without pages a sequence is one."""
 
-    def __init__(self, case):
+    def __init__(self, case, given=None):
         if case["FP8"]:
             raise NotImplementedError("none of them takes Q of 16 bits and a cache of fp8 with a scale for each head")
         self.case, self.calls = case, {}
         self.dtype = torch.bfloat16 if case["BF16"] else torch.float16
         self.scale = case["SCALE"] or None  # None: 1 / sqrt(D)
-        self.lengths = draw_lengths(case)
+        given = given or {}
+        self.lengths = given.get("lengths") or draw_lengths(case)
         self.paged, rows = case["PAGE"] > 0, case["PAGE"] or case["S_KV"]
         pages = -(-case["S_KV"] // rows)
-        order = random.sample(range(case["B"] * pages), case["B"] * pages)
-        self.sequence_pages = [order[b * pages : b * pages + -(-length // rows)]
+        table = given.get("page_table") or random.sample(range(case["B"] * pages), case["B"] * pages)
+        self.sequence_pages = [table[b * pages : b * pages + -(-length // rows)]
                                for b, length in enumerate(self.lengths)]
         self.page_table = integers([own + [0] * (pages - len(own)) for own in self.sequence_pages])
         self.q = self.tensor(case["B"], case["S"], case["H"])
@@ -270,8 +271,8 @@ def prepared(prepare):
     return call
 
 
-def inputs(case):
-    return (Cache(case),)
+def inputs(case, given=None):
+    return (Cache(case, given),)
 
 
 def check(result, cache):

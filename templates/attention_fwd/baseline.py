@@ -42,14 +42,14 @@ def tensor(case, heads, rows, columns, gap=0):
     return made.unflatten(1, (heads, rows))
 
 
-def inputs(case):
+def inputs(case, given=None):
     unknown = set(case) - DIMENSIONS
     if unknown:
         raise NotImplementedError(f"the baseline does not know the dimension {min(unknown)}")
     heads, rows, gap = case.get("H_KV", case["H"]), case.get("S_KV", case["S"]), case.get("GAP", 0)
     queries, starts = case["S"], None
     if case.get("VARLEN"):
-        starts = cumulative_lengths(case)
+        starts = (given["cu_seqlens_q"], given["cu_seqlens_k"]) if given else cumulative_lengths(case)
         queries, rows = starts[0][-1], starts[1][-1]
     sinks = torch.randn(case["H"], device="cuda", dtype=torch.float32) if case.get("SINKS") else None
     return (case, tensor(case, case["H"], queries, case["D"], gap), tensor(case, heads, rows, case["D"], gap),

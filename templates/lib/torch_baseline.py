@@ -7,6 +7,8 @@ Its argument is a template's baseline.py, which says what is timed:
     def total(x): return x.sum()                     # one call, as in user code
     IMPLEMENTATIONS = {"eager": total, "compiled": torch.compile(total, dynamic=False)}
 
+With `def inputs(case, given=None)` a set gets the lengths and page tables that the kernel's has: in a duel `given` has, by
+name, the integer inputs that the template's setup writes, as lists.
 An implementation that cannot compute a case raises NotImplementedError with the reason. One that is an object may have
 `prepare(*inputs)`: what it returns are the arguments of its calls instead, made once for each set, outside of what is
 timed. `PACKAGES = ["flash-attn-4"]` lists optional packages: the baseline's name has the version of each that is
@@ -21,6 +23,7 @@ one request per line:
     } | python3 torch_baseline.py baseline.py
 """
 import importlib.metadata
+import inspect
 import json
 import os
 import runpy
@@ -51,6 +54,13 @@ class Baseline:
         self.packages = defined.get("PACKAGES", [])
         self.check, self.checked = defined.get("check"), set()
 
+    def new_inputs(self, question, index):
+        """Of the set with that index: with what setup has made for it, if the request has it and `inputs` takes it."""
+        given = question.get("inputs")
+        if given is None or len(inspect.signature(self.inputs).parameters) < 2:
+            return self.inputs(question["case"])
+        return self.inputs(question["case"], given[index])
+
     def description(self):
         parts = [f"PyTorch {torch.__version__} {self.name}"]
         for package in self.packages:
@@ -68,7 +78,7 @@ class Captured:
     def __init__(self, baseline, question):
         self.call = baseline.implementations[question["implementation"]]
         self.launches = question["launches"]
-        self.sets = every = [baseline.inputs(question["case"]) for _ in range(question["sets"])]
+        self.sets = every = [baseline.new_inputs(question, index) for index in range(question["sets"])]
         if hasattr(self.call, "prepare"):
             self.sets = [self.call.prepare(*inputs) for inputs in self.sets]
         self.single = self.flush = None

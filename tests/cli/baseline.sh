@@ -83,3 +83,27 @@ tell baseline softmax
 mkdir without && echo 'raise ImportError("none here")' >without/torch.py
 echo '{"ask": "begin", "protocol": 1, "device": "cuda:0", "device_name": "NVIDIA H200"}' |
     PYTHONPATH=without python3 "$ROOT/templates/lib/torch_baseline.py" baseline.py | sed 's/for [^ ]* (/for PYTHON (/'
+# In a duel it gets the lengths and page tables of the kernel's own sets of inputs, each time the same; else none.
+cat >paged.json <<JSON
+{ "template": "$ROOT/tests/templates/paged_gather", "cases": [ { "SEQUENCES": 3, "PAGES": 2, "WIDTH": 4 } ], "budget": { "trials": 1 },
+  "device": "emulated:sm_89", "baseline": { "command": ["python3", "paged.py"], "limit_s": 60 } }
+JSON
+cat >paged.py <<'PY'
+import json
+import sys
+
+for line in sys.stdin:
+    question = json.loads(line)
+    if question["ask"] == "capture":
+        sets = question.get("inputs")
+        fits = sets and all(len(one["lengths"]) == 3 and len(one["page_table"]) == 6 and set(one) == {"lengths", "page_table"} and
+                            all((page >= 0) == (number % 2 * 8 < one["lengths"][number // 2])
+                                for number, page in enumerate(one["page_table"])) for one in sets)
+        print(sets and len(sets) == question["sets"], fits, json.dumps(sets), file=open("given", "a"))
+    print(json.dumps({"begin": {"baseline": "made up", "device": question.get("device_name"), "implementations": ["one"]},
+                      "capture": {"captured": True}}.get(question["ask"], {"samples_us": [9.0] * question.get("samples", 1)})), flush=True)
+PY
+"$EVOTILE" run paged.json --out paged >/dev/null 2>&1
+"$EVOTILE" duel paged baseline --implementation one >/dev/null 2>&1
+cut -d ' ' -f 1,2 given | sort | uniq -c | sed 's/^ *[0-9]* /captures: /'
+cut -d ' ' -f 3- given | grep -v null | sort -u | wc -l

@@ -82,6 +82,9 @@ for _ in range(50):
     pages = sum(cache.sequence_pages, [])
     assert len(set(pages)) == len(pages) and max(pages) < 40 * 32
     assert min(baseline.draw_lengths({**case, "LSE": 1})) >= 3
+small = {**case, "B": 2, "S_KV": 48}
+given, = baseline.inputs(small, {"lengths": [17, 33], "page_table": [5, 0, -1, 2, 4, 1]})
+assert given.lengths == [17, 33] and given.sequence_pages == [[5, 0], [2, 4, 1]], given.sequence_pages
 assert set(baseline.draw_lengths({**case, "RAGGED": 0})) == {500}
 baseline.visible_keys({**case, "S_KV": 9}, [9, 1])
 assert torch.tensor.call_args.args[0] == [[7, 8, 9], [-1, 0, 1]], torch.tensor.call_args

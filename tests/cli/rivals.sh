@@ -291,7 +291,12 @@ TORCH=2.9 ask torch_only "$(case_of "$packed}")" varlen_attn fa4_varlen | sed 1d
 echo "lengths as setup.cu draws them: in pairs that add up to S, no more keys than there are, and unequal"
 (cd "$ROOT/templates/attention_fwd" && PYTHONPATH="$OLDPWD/torch_only:$ROOT/templates/lib" python3 -c '
 import runpy
-lengths = runpy.run_path("baseline.py")["lengths"]
+baseline = runpy.run_path("baseline.py")
+lengths = baseline["lengths"]
+case = {"B": 3, "H": 2, "S": 9, "S_KV": 12, "D": 64, "VARLEN": 1}
+given = {"cu_seqlens_q": [0, 4, 4, 13], "cu_seqlens_k": [0, 12, 13, 20]}
+_, q, k, v, _, starts = baseline["inputs"](case, given)
+assert [one.shape[2] for one in (q, k, v)] == [13, 20, 20] and list(map(list, starts)) == list(given.values())
 seen = set()
 for B in range(1, 9):
     for S, S_KV, q, k in ((64, 64, 0, 0), (64, 90, 0, 0), (64, 20, 0, 0), (1, 1, 0, 0), (9, 12, 5, 50), (9, 12, 8, 2)):
