@@ -91,7 +91,9 @@ static int verify_folder(struct addition *it, struct error *error) {
 /* ---- templates ---- */
 
 static int read_shapes(struct addition *it, struct error *error) {
-    struct template *dimensions = template_load(it->manifest.template_folder, NULL, error);
+    /* An export has the solutions of its kernels alone, which the problem's default need not be. */
+    const struct template_setting bare = {.solution = it->manifest.variants[0].solution};
+    struct template *dimensions = template_load(it->manifest.template_folder, &bare, error);
     int status = dimensions != NULL ? 0 : -1;
     for (int c = 0; c < it->manifest.case_count && status == 0; c++)
         status = template_read_shape(dimensions, &it->manifest.cases[c].shape, NULL, &it->shapes[c],

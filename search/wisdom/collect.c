@@ -79,7 +79,9 @@ static struct template *load_template(const struct wisdom_figure *figure, const 
     struct json_document document;
     struct shape shape;
     const struct device_info device = likely_device(figure);
-    struct template *dimensions = template_load(folder, NULL, error);
+    const char *solution = figure->solution[0] != '\0' ? figure->solution : NULL;
+    const struct template_setting bare = {.solution = solution};
+    struct template *dimensions = template_load(folder, &bare, error);
     if (dimensions == NULL)
         return NULL;
     int status = json_read_text(&document, figure->case_name, figure->shape, error);
@@ -90,7 +92,7 @@ static struct template *load_template(const struct wisdom_figure *figure, const 
     }
     template_free(dimensions);
     const struct template_setting setting = {
-        .solution = figure->solution[0] != '\0' ? figure->solution : NULL,
+        .solution = solution,
         .device = &device,
         .smem_limit = (int)figure->smem_limit,
         .cases = &shape,

@@ -71,6 +71,9 @@ tell wisdom pack -o stale.wisdom
 tell wisdom gc --templates mine --device emulated:sm_89
 tell wisdom list
 
+# An export holds the solutions of its kernels alone: here not the problem's default.
+cp -r "$ROOT/kernels/gemm_epilogues_h200" hopper && tell wisdom add hopper --store hopper.db
+
 echo 'refused'
 tell wisdom
 tell wisdom pak
