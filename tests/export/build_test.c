@@ -186,7 +186,7 @@ static void test_shape(void **state) {
         {"B", "--shape: \"B\" gives no number: write NAME=NUMBER"},
         {"B=1 H=2 S=64 D=128",
          "--shape: no kernel takes B=1,H=2,S=64,D=128: there are kernels for D=64,CAUSAL=0,BF16=0,"
-         "DV=64,WINDOW=0,SOFT_CAP=0,SINKS=0,VARLEN=0 (verified: B 1 to 4, H 1 to 8, "},
+         "DV=64,WINDOW=0,SOFT_CAP=0,SINKS=0,VARLEN=0 (verified: B 1 to 4, H 1 to 24, "},
         {"B=1 H=3 H_KV=2 S=64 D=64", "--shape: no kernel takes B=1,H=3,H_KV=2,S=64,D=64: there"},
     };
     struct error error = {0};
