@@ -4,60 +4,13 @@
 #include "base/path.h"
 #include "base/spelling.h"
 #include "device/device.h"
+#include "template/attributes.h"
 #include "template/files.h"
 #include "template/load.h"
 
 #include <ctype.h>
 #include <float.h>
 #include <string.h>
-
-/* ---- device attributes that expressions may read ---- */
-
-enum attribute {
-    SM_COUNT,
-    SMEM_LIMIT,
-    CC,
-    REGISTERS_PER_SM,
-    THREADS_PER_SM,
-    MAX_THREADS,
-    CLUSTERS_OF_2,
-    CLUSTERS_OF_4,
-    CLUSTERS_OF_8,
-    ATTRIBUTE_COUNT
-};
-
-static const char *const attribute_names[ATTRIBUTE_COUNT] = {
-    [SM_COUNT] = "SM_COUNT",
-    [SMEM_LIMIT] = "SMEM_LIMIT",
-    [CC] = "CC",
-    [REGISTERS_PER_SM] = "REGISTERS_PER_SM",
-    [THREADS_PER_SM] = "THREADS_PER_SM",
-    [MAX_THREADS] = "MAX_THREADS",
-    [CLUSTERS_OF_2] = "CLUSTERS_OF_2",
-    [CLUSTERS_OF_4] = "CLUSTERS_OF_4",
-    [CLUSTERS_OF_8] = "CLUSTERS_OF_8",
-};
-
-/* As many as there are SMs for where the device does not say: one of an earlier run, or one without
-   clusters. */
-static int64_t clusters_of(int blocks, int known, const struct device_info *device) {
-    return known > 0 ? known : device->sm_count / blocks;
-}
-
-static void read_attributes(const struct template_setting *setting,
-                            int64_t values[ATTRIBUTE_COUNT]) {
-    const struct device_info *device = setting->device;
-    values[SM_COUNT] = device->sm_count;
-    values[SMEM_LIMIT] = setting->smem_limit;
-    values[CC] = device->compute_capability;
-    values[REGISTERS_PER_SM] = device->registers_per_sm;
-    values[THREADS_PER_SM] = device->threads_per_sm;
-    values[CLUSTERS_OF_2] = clusters_of(2, device->clusters_of_2, device);
-    values[CLUSTERS_OF_4] = clusters_of(4, device->clusters_of_4, device);
-    values[CLUSTERS_OF_8] = clusters_of(8, device->clusters_of_8, device);
-    values[MAX_THREADS] = 1024; /* of a block on every architecture (CUDA Programming Guide,
-                                   "Compute Capabilities") */
-}
 
 /* ---- names and expressions ---- */
 
@@ -394,7 +347,7 @@ static int add_environments(struct template *template, const struct template_set
     for (int c = 0; c < setting->case_count; c++) {
         memcpy(values, setting->cases[c].values,
                (size_t) template->dimension_count * sizeof *values);
-        read_attributes(setting, values + template->dimension_count);
+        attributes_read(setting, values + template->dimension_count);
         template->cases[c] = setting->cases[c];
         template_print_shape(template, &setting->cases[c], name);
         if (space_add_environment(template->space, name, values, error) < 0)

@@ -91,12 +91,11 @@ static struct template *load_template(const struct wisdom_figure *figure, const 
         json_release(&document);
     }
     template_free(dimensions);
-    const struct template_setting setting = {
-        .solution = solution,
-        .device = &device,
-        .smem_limit = (int)figure->smem_limit,
-        .cases = &shape,
-        .case_count = 1};
+    const struct template_setting setting = {.solution = solution,
+                                             .device = &device,
+                                             .smem_limit = (int)figure->smem_limit,
+                                             .cases = &shape,
+                                             .case_count = 1};
     return status == 0 ? template_load(folder, &setting, error) : NULL;
 }
 
