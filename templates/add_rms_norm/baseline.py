@@ -25,15 +25,18 @@ class CudnnNorm:
 
     @staticmethod
     def prepare(x, residual, weight, epsilon):
-        def describe(cudnn, graph):
+        y = torch.empty_like(x).view(*x.shape, 1, 1)
+
+        def describe(graph):
             constant = torch.full((1, 1, 1, 1), epsilon, dtype=torch.float32)  # on the host: passed by value
             tensors = [x.view(*x.shape, 1, 1), weight.view(1, -1, 1, 1), constant]
             x_in, scale, epsilon_in = described = [graph.tensor_like(one) for one in tensors]
-            answer = graph.rmsnorm(norm_forward_phase=cudnn.norm_forward_phase.INFERENCE, input=x_in, scale=scale,
-                                   epsilon=epsilon_in)
-            return answer[0], dict(zip(described, tensors))
+            answer = graph.rmsnorm(norm_forward_phase=cudnn_graph.load().norm_forward_phase.INFERENCE, input=x_in,
+                                   scale=scale, epsilon=epsilon_in)
+            answer[0].set_output(True)
+            return dict(zip(described, tensors)) | {answer[0]: y}, y
 
-        return x, residual, cudnn_graph.CudnnGraph(torch.empty_like(x).view(*x.shape, 1, 1), describe)
+        return x, residual, cudnn_graph.new_graph(x.dtype == torch.bfloat16, describe)
 
     def __call__(self, x, residual, norm):
         x.add_(residual)

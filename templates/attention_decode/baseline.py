@@ -22,6 +22,7 @@ import torch
 import torch.nn.attention
 import torch.nn.functional as functional
 from attention_definition import attend, wrong
+from cudnn_graph import CudnnGraph
 
 NAME = "attention over a cache"
 PACKAGES = ["flash-attn-4", "nvidia-cudnn-frontend", "nvidia-cudnn-cu13", "flash-attn", "flash-attn-3", "flashinfer-python"]
@@ -138,12 +139,12 @@ def cudnn(cache):
 
 def cudnn_frontend(cache):
     """Every set of inputs has a graph, an output and a workspace of its own."""
-    module, case = package("cudnn"), cache.case
-    element = module.data_type.BFLOAT16 if case["BF16"] else module.data_type.HALF
-    handle = module.create_handle()
-    graph = module.pygraph(io_data_type=element, intermediate_data_type=module.data_type.FLOAT,
-                           compute_data_type=module.data_type.FLOAT, handle=handle)
-    bound, options = {}, {"attn_scale": cache.scale or 1 / math.sqrt(case["D"])}
+    module = package("cudnn")
+    return CudnnGraph(module, cache.case["BF16"], lambda graph: describe_attention(module, graph, cache))
+
+
+def describe_attention(module, graph, cache):
+    case, bound, options = cache.case, {}, {"attn_scale": cache.scale or 1 / math.sqrt(cache.case["D"])}
 
     def described(tensor):
         name = graph.tensor_like(tensor)
@@ -169,15 +170,7 @@ def cudnn_frontend(cache):
         bound[stats] = torch.empty(*q.shape[:3], 1, device="cuda", dtype=torch.float32)
         stats.set_output(True).set_data_type(module.data_type.FLOAT)
         result = result, bound[stats]
-    graph.build([module.heur_mode.A, module.heur_mode.FALLBACK])
-    workspace = torch.empty(max(graph.get_workspace_size(), 1), device="cuda", dtype=torch.uint8)
-
-    def call():
-        module.set_stream(handle=handle, stream=torch.cuda.current_stream().cuda_stream)
-        graph.execute(bound, workspace, handle=handle)
-        return result
-
-    return call
+    return bound, result
 
 
 def fa4(cache):

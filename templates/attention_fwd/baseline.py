@@ -21,6 +21,7 @@ import torch
 import torch.nn.attention
 import torch.nn.functional as functional
 from attention_definition import attend, wrong
+from cudnn_graph import CudnnGraph, one_line
 from torch.nn.attention.bias import causal_lower_right
 
 NAME = "scaled_dot_product_attention"
@@ -237,10 +238,6 @@ class Optional:
             raise NotImplementedError(one_line(reason)) from None
 
 
-def one_line(reason):
-    return " ".join(f"{type(reason).__name__}: {reason}".split())[:200]
-
-
 class FlashAttention4(Optional):
     """In its own layout, [B, S, H, D]; a slice of a larger tensor stays one. Of few queries it may split the keys,
     which num_splits=0 leaves to it."""
@@ -277,16 +274,15 @@ class CudnnFrontEnd(Optional):
 
     def __init__(self):
         super().__init__("nvidia-cudnn-frontend", "cudnn")
-        self.handle = None
 
     def arguments(self, cudnn, case, q, k, v, sinks):
         if case.get("SOFT_CAP"):
             raise NotImplementedError("soft caps are not passed on to cuDNN's front end")
-        if self.handle is None:
-            self.handle = cudnn.create_handle()
-        element = cudnn.data_type.BFLOAT16 if case.get("BF16") else cudnn.data_type.HALF
-        graph = cudnn.pygraph(io_data_type=element, intermediate_data_type=cudnn.data_type.FLOAT,
-                              compute_data_type=cudnn.data_type.FLOAT, handle=self.handle)
+        return (CudnnGraph(cudnn, case.get("BF16"),
+                                       lambda graph: self.describe(cudnn, graph, case, q, k, v, sinks)),)
+
+    @staticmethod
+    def describe(cudnn, graph, case, q, k, v, sinks):
         described = [graph.tensor_like(one) for one in (q, k, v)]
         options = {}
         if case.get("WINDOW"):
@@ -309,14 +305,10 @@ class CudnnFrontEnd(Optional):
             bound[stats] = torch.empty(*q.shape[:3], 1, device="cuda", dtype=torch.float32)
             stats.set_output(True).set_data_type(cudnn.data_type.FLOAT)
             result = o, bound[stats]
-        graph.build([cudnn.heur_mode.A, cudnn.heur_mode.FALLBACK])
-        workspace = torch.empty(max(graph.get_workspace_size(), 1), device="cuda", dtype=torch.uint8)
-        return cudnn, graph, bound, workspace, result
+        return bound, result
 
-    def call(self, cudnn, graph, bound, workspace, result):
-        cudnn.set_stream(handle=self.handle, stream=torch.cuda.current_stream().cuda_stream)
-        graph.execute(bound, workspace, handle=self.handle)
-        return result
+    def call(self, graph):
+        return graph()
 
 
 class Totals:

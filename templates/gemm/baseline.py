@@ -264,7 +264,7 @@ def addmm_gelu(inputs):
 
 
 def describe_product(graph, inputs):
-    """Adds a product and its epilogue to a graph. Returns the result's description, and the tensor of each input's."""
+    """Adds a product and its epilogue to a graph. Returns the tensor of each description, and the result."""
     case, bound = inputs.case, {}
 
     def described(tensor, rows, columns, *strides, batch=case["BATCH"]):
@@ -284,13 +284,14 @@ def describe_product(graph, inputs):
         z = graph.swish(input=z)
     if case["EPILOGUE"] == RESIDUAL:
         z = graph.add(a=z, b=described(inputs.residual, m, n, n, 1))
-    return z, bound
+    z.set_output(True)
+    return bound | {z: inputs.c}, inputs.c
 
 
 def cudnn_frontend(inputs):
     if "cudnn_frontend" not in inputs.chosen:
-        inputs.chosen["cudnn_frontend"] = cudnn_graph.CudnnGraph(
-            inputs.c, lambda cudnn, graph: describe_product(graph, inputs))
+        inputs.chosen["cudnn_frontend"] = cudnn_graph.new_graph(
+            inputs.case["BF16"], lambda graph: describe_product(graph, inputs))
     return inputs.chosen["cudnn_frontend"]()
 
 
