@@ -122,6 +122,9 @@ struct evaluation {
 /* Loads the images of every variant and reads the genome mark back. If it is another genome's,
    the cache is damaged: compiles once more without the cache. */
 int evaluation_load(struct evaluation *evaluation, const struct device_image images[CASES_MAX]);
+/* Reads the actual resources from the device, records those of the launch with the most shared
+   memory, and checks them against the limits. Returns 1, with the verdict, if one is exceeded. */
+int evaluation_check_resources(struct evaluation *evaluation);
 /* Runs the gates before timing: resources, probe cases, cases. */
 int evaluation_verify(struct evaluation *evaluation);
 /* The correctness part of evaluation_verify: probe cases and cases, on random inputs and on

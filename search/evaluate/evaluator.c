@@ -137,73 +137,6 @@ int evaluation_load(struct evaluation *evaluation, const struct device_image ima
     return 1;
 }
 
-/* What a kernel keeps in local memory is found in whichever launch does so. */
-static void record_local_memory(struct resources *most, const struct resources *one) {
-    if (one->local_bytes > most->local_bytes)
-        most->local_bytes = one->local_bytes;
-    if (one->spill_bytes > most->spill_bytes)
-        most->spill_bytes = one->spill_bytes;
-}
-
-/* Reads the actual resources from the device and records those of the launch with the most
-   shared memory; checks them against the limits. */
-static int check_resources(struct evaluation *evaluation) {
-    struct device *device = evaluation->evaluator->device;
-    struct outcome *outcome = &evaluation->result->outcome;
-    struct resources local = {.spill_bytes = outcome->resources.spill_bytes};
-    struct launch_plan plan;
-    char reason[REASON_SIZE];
-    for (int c = 0; c < evaluation->template->case_count; c++) {
-        struct device_module *module =
-            evaluation->modules[template_variant(evaluation->template, c)];
-        if (template_launch_plan(evaluation->template, &evaluation->request->genome, c, &plan,
-                                 evaluation->error) < 0)
-            return -1;
-        for (int i = 0; i < plan.launch_count; i++) {
-            const struct planned_launch launch = planned_launch(&plan, i);
-            int threads = (int)(launch.block[0] * launch.block[1] * launch.block[2]);
-            int ctas = (int)(launch.grid[0] * launch.grid[1] * launch.grid[2]);
-            struct resources resources = {0};
-            struct error missing = {0};
-            if (device->backend->resources(device, module, launch.kernel, threads,
-                                           launch.smem_bytes, &resources, &missing) < 0) {
-                if (missing.kind != ERROR_INPUT) {
-                    *evaluation->error = missing;
-                    return -1;
-                }
-                /* The source has no such kernel: what a client sends must not end a server. */
-                trial_add_gate(evaluation->result, "resources", false, 0, "%.150s", missing.text);
-                trial_set_verdict(evaluation->result, VERDICT_LAUNCH_FAILED, missing.text);
-                return 1;
-            }
-            if ((c == 0 && i == 0) || resources.smem_bytes > outcome->resources.smem_bytes)
-                outcome->resources = resources;
-            record_local_memory(&local, &resources);
-            record_local_memory(&outcome->resources, &local);
-            if (i == 0 || ctas > outcome->cases[c].ctas)
-                outcome->cases[c].ctas = ctas;
-            int limit = device_smem_limit(
-                &device->info,
-                evaluation->evaluator->settings->goals[evaluation->request->goal].smem_limit);
-            if (resources.smem_bytes > limit || resources.ctas_per_sm == 0) {
-                snprintf(reason, sizeof reason,
-                         "%s uses %d bytes of shared memory and %d registers per thread for %d "
-                         "threads; the limit is %d bytes%s",
-                         launch.kernel, resources.smem_bytes, resources.registers, threads, limit,
-                         resources.ctas_per_sm == 0 ? ", and no block fits on a multiprocessor"
-                                                    : "");
-                trial_add_gate(evaluation->result, "resources", false, 0, "%.150s", reason);
-                trial_set_verdict(evaluation->result, VERDICT_OVER_LIMIT, reason);
-                return 1;
-            }
-        }
-    }
-    trial_add_gate(evaluation->result, "resources", true, 0,
-                   "%d bytes shared, %d registers, %d CTAs/SM", outcome->resources.smem_bytes,
-                   outcome->resources.registers, outcome->resources.ctas_per_sm);
-    return 0;
-}
-
 /* An interpreter takes up to some 20 ns per operation, which the GPU's deadline does not allow
    for. */
 static double call_deadline_s(const struct evaluation *evaluation, const struct template *template,
@@ -275,7 +208,7 @@ int evaluation_fail(struct evaluation *evaluation, const char *gate,
 
 int evaluation_verify(struct evaluation *evaluation) {
     double start = clock_seconds();
-    int status = check_resources(evaluation);
+    int status = evaluation_check_resources(evaluation);
     if (status == 0 && evaluation->request->level != LEVEL_STATIC)
         status = (evaluation->request->under_tool ? evaluation_run_under_tool
                                                   : evaluation_check_correctness)(evaluation);
