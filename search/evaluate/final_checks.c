@@ -220,8 +220,9 @@ static int check_flush_memory(struct evaluation *evaluation) {
 bool evaluation_would_be_champion(const struct evaluation *evaluation) {
     const struct trial_request *request = evaluation->request;
     const struct outcome *outcome = &evaluation->result->outcome;
-    return request->promote || (!outcome->raced && (request->champion_us <= 0 ||
-                                                    outcome->score_us < request->champion_us));
+    return request->promote ||
+           (!request->no_promote && !outcome->raced &&
+            (request->champion_us <= 0 || outcome->score_us < request->champion_us));
 }
 
 int evaluation_run_final_checks(struct evaluation *evaluation) {

@@ -70,6 +70,8 @@ struct trial_request {
     bool full;       /* skip the race: always the full timing, in all placements */
     bool no_race;    /* skip the race alone: a full timing, however slow */
     bool promote;    /* run a champion's final checks for any score */
+    bool no_promote; /* neither final checks nor a final timing for any score: the trial is of no
+                        search */
     bool under_tool; /* small cases only, once each, no timing: runs under a tool */
     bool profiled;   /* with under_tool: the goal's own cases instead */
     enum trial_level level;

@@ -60,6 +60,7 @@ static const struct field request_fields[] = {
     FIELD(struct trial_request, BOOL, full),
     FIELD(struct trial_request, BOOL, no_race),
     FIELD(struct trial_request, BOOL, promote),
+    FIELD(struct trial_request, BOOL, no_promote),
     FIELD_AS(struct trial_request, BOOL, under_tool, "watched"),
     FIELD(struct trial_request, BOOL, profiled),
     FIELD(struct trial_request, INT, level),

@@ -82,6 +82,7 @@ static int prepare(struct part *part, int shape, int kernel, struct trial_reques
     *trial = (struct trial_request){.number = (int64_t)index * request->kernel_count + kernel,
                                     .goal = goal,
                                     .no_race = true,
+                                    .no_promote = true,
                                     .seed = request->seed + (uint64_t)index};
     struct template **loaded = &part->templates[timed->solution];
     if (*loaded == NULL)

@@ -1,10 +1,10 @@
 /*
  * case_times: the times of several kernels at many shapes, in one session on one device. Each shape
- * is timed with all kernels before the next one; each kernel is verified at it, too. Rounds
- * alternate between the order of the kernels and its reverse, so that a drift of the clocks over
- * the rounds of a shape affects all kernels alike; a kernel that was slower than the fastest by
- * more than a fifth is timed no more there. A time is the geometric mean of the medians of its
- * rounds.
+ * is timed with all kernels before the next one; each kernel is verified at it, too, as a candidate
+ * is: without a champion's final checks. Rounds alternate between the order of the kernels and its
+ * reverse, so that a drift of the clocks over the rounds of a shape affects all kernels alike; a
+ * kernel that was slower than the fastest by more than a fifth is timed no more there. A time is
+ * the geometric mean of the medians of its rounds.
  *
  *     struct case_times_request request = {.device = "cuda:0", .kernel_count = 2};
  *     ...;                                       // its config, kernels and shapes

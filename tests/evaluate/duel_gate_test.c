@@ -145,6 +145,24 @@ static void no_race_without_champion(void **state) {
     trial_result_release(&result);
 }
 
+/* A trial of no search: whatever its score, it is timed as a candidate. */
+static void nothing_is_promoted_where_asked_so(void **state) {
+    struct scripted *it = *state;
+    struct trial_request request = scripted_request(it, "THREADS=64");
+    struct trial_result result;
+    request.no_promote = true;
+    it->warm_us[CHALLENGER] = 40;
+    scripted_run_trial(it, &request, &result);
+    assert_int_equal(result.outcome.verdict, VERDICT_OK);
+    assert_non_null(find_gate(&result, "cases"));
+    assert_non_null(find_gate(&result, "timing"));
+    assert_null(find_gate(&result, "hard inputs"));
+    assert_null(find_gate(&result, "flush memory"));
+    assert_null(find_gate(&result, "final timing"));
+    assert_false(result.final_checks);
+    trial_result_release(&result);
+}
+
 static void duel_is_won(void **state) {
     struct scripted *it = *state;
     struct trial_result result;
@@ -540,6 +558,7 @@ int main(void) {
         cmocka_unit_test(default_smem_candidates_race_their_own_best),
         cmocka_unit_test(race_keeps_disturbed_candidate),
         cmocka_unit_test(no_race_without_champion),
+        cmocka_unit_test(nothing_is_promoted_where_asked_so),
         cmocka_unit_test(duel_is_won),
         cmocka_unit_test(duel_is_lost),
         cmocka_unit_test(duel_is_undecided),

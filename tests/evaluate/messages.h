@@ -29,6 +29,7 @@ static inline void example_request(struct random *random, struct trial_request *
                                       .full = random_below(random, 2) == 0,
                                       .no_race = random_below(random, 2) == 0,
                                       .promote = random_below(random, 2) == 0,
+                                      .no_promote = random_below(random, 2) == 0,
                                       .under_tool = random_below(random, 2) == 0,
                                       .profiled = random_below(random, 2) == 0,
                                       .champion_us = awkward_double(random),

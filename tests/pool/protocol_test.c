@@ -41,6 +41,7 @@ static void requests_round_trip(void **state) {
         assert_int_equal(read->full, request.full);
         assert_int_equal(read->no_race, request.no_race);
         assert_int_equal(read->promote, request.promote);
+        assert_int_equal(read->no_promote, request.no_promote);
         assert_int_equal(read->under_tool, request.under_tool);
         assert_int_equal(read->profiled, request.profiled);
         assert_int_equal(read->duel_blocks, request.duel_blocks);
