@@ -106,6 +106,38 @@ static void they_agree_at_all_reference_cases(void **state) {
     compare_reference_cases("templates/gemm", "{\"M\": 9, \"N\": 16, \"K\": 24}");
 }
 
+/* Wide columns make a small case expensive; the smallest of some is compared all the same. */
+static void the_smallest_probe_case_is_compared_at_any_width(void **state) {
+    static const int widths[] = {32, 64, 96, 128, 192, 256};
+    (void)state;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct error error = {0};
+        char shape[64];
+        int count = 0;
+        snprintf(shape, sizeof shape, "{\"B\": 1, \"H\": 1, \"S\": 9, \"D\": %d}", widths[i]);
+        verify_fixture_load(&verify_fixture, "templates/attention_fwd", shape);
+        const struct genome genome = genome_default(verify_fixture.template->space);
+        const struct template_setting setting = {.device = &verify_fixture.device->info,
+                                                 .smem_limit = SMEM_DEFAULT_LIMIT};
+        struct template *probes = template_load_probes(verify_fixture.template, &setting, &error);
+        must(probes != NULL ? 0 : -1, &error);
+        struct verify_case one = verify_fixture_case(&verify_fixture, 0);
+        one.template = probes;
+        one.genome = &genome;
+        must(c_reference_compare(&one, verify_fixture.nvrtc, &count, &error), &error);
+        assert_true(count >= 1);
+        template_free(probes);
+    }
+}
+
+static void no_large_case_is_compared(void **state) {
+    char message[1536];
+    (void)state;
+    assert_int_equal(compare("templates/attention_fwd",
+                             "{\"B\": 1, \"H\": 1, \"S\": 90, \"S_KV\": 130, \"D\": 128}", message),
+                     1);
+}
+
 static void left_out_scale_is_found(void **state) {
     (void)state;
     char folder[64];
@@ -212,6 +244,8 @@ static int close_fixture(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_references_agree),
+        cmocka_unit_test(the_smallest_probe_case_is_compared_at_any_width),
+        cmocka_unit_test(no_large_case_is_compared),
         cmocka_unit_test(they_agree_at_all_reference_cases),
         cmocka_unit_test(left_out_scale_is_found),
         cmocka_unit_test(left_out_last_column_is_found),
