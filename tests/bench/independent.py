@@ -1,18 +1,24 @@
 """Times an exported attention kernel without evotile: on PyTorch's stream, in CUDA graphs, in turns with the backends of
 scaled_dot_product_attention. Prints a row per shape of the manifest. `make bench-independent` runs it.
 
-usage: python3 tests/bench/independent.py KERNEL_DIR [--shape NAME]... [--seconds N] [--launches N] [--json]
+usage: python3 tests/bench/independent.py KERNEL_DIR [--shape NAME | --shapes FILE]... [--seconds N] [--samples N]
+                                          [--launches N] [--json]
 
-Each implementation is timed in two regimes: sustained, graphs back to back for N seconds (2), of which the second half
-counts; and boost, one graph after a pause of 20 ms, so that the GPU stays below its power limit. SM clock and power
-are medians of what NVML reports meanwhile. A figure is the median over graphs of --launches calls (20), from an event
-before to an event after the graph, so it includes a share of what the launch of a graph costs. Four sets of tensors
-rotate, as evotile's do. Needs a GPU, gcc, the CUDA Toolkit and PyTorch; prints SKIP without a GPU.
+--shapes FILE takes other shapes than the manifest's: a JSON list of objects, or what `evotile regret --json` prints.
+The last line then has the geometric mean and the least of the ratios.
+
+Each implementation is timed in two regimes: boost, one graph after a pause of 20 ms, so that the GPU stays below its
+power limit, --samples of them (40) in turns; and sustained, graphs back to back for --seconds (2), of which the second
+half counts; 0 leaves it out. SM clock and power are medians of what NVML reports meanwhile. A figure is the median over
+graphs of --launches calls (20), from an event before to an event after the graph, so it includes a share of what the
+launch of a graph costs. Four sets of tensors rotate, as evotile's do. The error is that of the first and the last
+element of the batch against fp64. Needs a GPU, gcc, the CUDA Toolkit and PyTorch; prints SKIP without a GPU.
 """
 import argparse
 import ctypes
 import glob
 import json
+import math
 import os
 import re
 import statistics
@@ -23,7 +29,7 @@ import time
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}
 FIELD_TYPES = {"int64_t": ctypes.c_int64, "float": ctypes.c_float, "double": ctypes.c_double}
-SETS, BOOST_SAMPLES, BOOST_PAUSE_S = 4, 40, 0.02
+SETS, BOOST_PAUSE_S, REGIMES = 4, 0.02, ("boost", "sustained")
 
 
 class Kernel:
@@ -75,12 +81,13 @@ class Kernel:
 
 
 class Monitor:
-    """SM clock in MHz and power in W of the first GPU, by NVML."""
+    """SM clock in MHz and power in W of PyTorch's GPU, by NVML."""
 
     def __init__(self):
         self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
         self.device = ctypes.c_void_p()
-        if self.nvml.nvmlInit_v2() != 0 or self.nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self.device)) != 0:
+        uuid = f"GPU-{torch.cuda.get_device_properties(0).uuid}".encode()
+        if self.nvml.nvmlInit_v2() != 0 or self.nvml.nvmlDeviceGetHandleByUUID(uuid, ctypes.byref(self.device)) != 0:
             raise RuntimeError("NVML cannot be initialised")
 
     def read(self):
@@ -115,14 +122,15 @@ def sample(graph, launches):
     return before.elapsed_time(after) * 1000 / launches
 
 
-def time_boost(graph, launches, monitor):
-    samples, states = [], []
-    for _ in range(BOOST_SAMPLES):
-        time.sleep(BOOST_PAUSE_S)
-        graph.replay()  # the first after a pause is slower
-        samples.append(sample(graph, launches))
-        states.append(monitor.read())
-    return samples, states
+def time_boost(graphs, options, monitor):
+    parts = {name: ([], []) for name in graphs}
+    for _ in range(options.samples):
+        for name, graph in graphs.items():
+            time.sleep(BOOST_PAUSE_S)
+            graph.replay()  # the first after a pause is slower
+            parts[name][0].append(sample(graph, options.launches))
+            parts[name][1].append(monitor.read())
+    return {name: summarise(*part) for name, part in parts.items()}
 
 
 def time_sustained(graph, launches, monitor, seconds):
@@ -157,8 +165,29 @@ def backends(shape, sets):
         yield name, call
 
 
+def error_of(shape, tensors):
+    """Against fp64, of the first and the last element of the batch: all scores in fp64 would not fit."""
+    wrong = norm = 0
+    for element in {0, shape["B"] - 1}:
+        q, k, v, o = (tensor[element:element + 1].double() for tensor in tensors)
+        wanted = functional.scaled_dot_product_attention(q, k, v, is_causal=bool(shape.get("CAUSAL")),
+                                                         enable_gqa=shape["H"] != shape["H_KV"])
+        wrong, norm = wrong + (o - wanted).norm().item() ** 2, norm + wanted.norm().item() ** 2
+    return math.sqrt(wrong / norm)
+
+
+def time_sustained_all(graphs, options, monitor):
+    parts = {name: ([], []) for name in graphs}
+    for _ in range(2):  # in turns
+        for name, graph in graphs.items():
+            samples, states = time_sustained(graph, options.launches, monitor, options.seconds / 2)
+            parts[name][0].extend(samples)
+            parts[name][1].extend(states)
+    return {name: summarise(*part) for name, part in parts.items()}
+
+
 def time_shape(kernel, shape, options, monitor):
-    """One row: all implementations in turns, in both regimes."""
+    """One row: all implementations in turns, in the regimes that are asked for."""
     q_shape = (shape["B"], shape["H"], shape["S"], shape["D"])
     k_shape = (shape["B"], shape["H_KV"], shape["S_KV"], shape["D"])
     dtype = torch.bfloat16 if shape.get("BF16") else torch.float16
@@ -166,39 +195,59 @@ def time_shape(kernel, shape, options, monitor):
             + [torch.empty(q_shape, device="cuda", dtype=dtype)] for _ in range(SETS)]
     calls = {"exported": kernel.calls(shape, sets), **dict(backends(shape, sets))}
     graphs = {name: capture(call, options.launches) for name, call in calls.items()}
-    wanted = functional.scaled_dot_product_attention(*(tensor.double() for tensor in sets[0][:3]),
-                                                     is_causal=bool(shape.get("CAUSAL")),
-                                                     enable_gqa=shape["H"] != shape["H_KV"])
-    error = ((sets[0][3].double() - wanted).norm() / wanted.norm()).item()
-    del wanted
-    row = {"shape": shape, "error": error, "boost": {}, "sustained": {}}
-    for name, graph in graphs.items():
-        row["boost"][name] = summarise(*time_boost(graph, options.launches, monitor))
-    parts = {name: ([], []) for name in graphs}
-    for _ in range(2):  # in turns
-        for name, graph in graphs.items():
-            samples, states = time_sustained(graph, options.launches, monitor, options.seconds / 2)
-            parts[name][0].extend(samples)
-            parts[name][1].extend(states)
-    row["sustained"] = {name: summarise(*part) for name, part in parts.items()}
+    row = {"shape": shape, "error": error_of(shape, sets[0]), "boost": time_boost(graphs, options, monitor)}
+    if options.seconds > 0:
+        row["sustained"] = time_sustained_all(graphs, options, monitor)
     return row
 
 
+def best_other(figures):
+    """The fastest of the others, or None; and its time over ours."""
+    others = {name: it["us"] for name, it in figures.items() if name != "exported"}
+    best = min(others, key=others.get, default=None)
+    return best, others[best] / figures["exported"]["us"] if best else None
+
+
 def print_row(name, recorded_us, row):
-    for regime in ("boost", "sustained"):
+    for regime in REGIMES:
+        if regime not in row:
+            continue
         ours = row[regime]["exported"]
-        others = {other: it["us"] for other, it in row[regime].items() if other != "exported"}
-        best = min(others, key=others.get, default=None)
-        ratio = f"{others[best] / ours['us']:.3f} of {best}" if best else "-"
-        print(f"{name:32} {regime:9} {ours['us']:9.2f} us  recorded {recorded_us:9.2f} ({ours['us'] / recorded_us - 1:+.1%})"
-              f"  {ours['sm_mhz']:.0f} MHz {ours['power_w']:.0f} W  ratio {ratio}  error {row['error']:.1e}", flush=True)
+        best, ratio = best_other(row[regime])
+        recorded = f"  recorded {recorded_us:9.2f} ({ours['us'] / recorded_us - 1:+.1%})" if recorded_us else ""
+        print(f"{name:32} {regime:9} {ours['us']:9.2f} us{recorded}  {ours['sm_mhz']:.0f} MHz {ours['power_w']:.0f} W  ratio "
+              + (f"{ratio:.3f} of {best}" if best else "-") + f"  error {row['error']:.1e}", flush=True)
+
+
+def print_ratios(rows):
+    for regime in REGIMES:
+        ratios = {row["name"]: best_other(row[regime])[1] for row in rows if regime in row and best_other(row[regime])[0]}
+        if ratios:
+            least = min(ratios, key=ratios.get)
+            print(f"{regime}: {len(ratios)} shapes, geometric mean {statistics.geometric_mean(ratios.values()):.3f}, least {ratios[least]:.3f} at "
+                  f"{least}, {sum(ratio < 1 for ratio in ratios.values())} below 1; largest error {max(row['error'] for row in rows):.1e}")
+
+
+def read_shapes(path, known):
+    """Cases of shapes that may leave dimensions out: the kernel's own have them all."""
+    with open(path) as file:
+        rows = json.load(file)
+    if isinstance(rows, dict):  # of evotile regret --json
+        rows = [dict(pair.split("=") for pair in row["shape"].split(",")) for row in rows["shapes"]]
+    for row in rows:
+        given = {name: int(value) for name, value in row.items()}
+        like = {"H_KV": given["H"], "S_KV": given["S"], "DV": given["D"], "CAUSAL": 0}
+        yield {"name": ",".join(f"{name}={value}" for name, value in row.items()), "p50_us": None,
+               "shape": {name: {**known, **like, **given}[name] for name in known}}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernel")
     parser.add_argument("--shape", action="append", help="a case's name in the manifest (default: all)")
-    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--shapes", help="a file of other shapes")
+    parser.add_argument("--seconds", type=float, default=2, help="of sustained load; 0: boost alone")
+    parser.add_argument("--samples", type=int, default=40, help="of boost")
     parser.add_argument("--launches", type=int, default=20)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -214,15 +263,21 @@ def main():
         return
     kernel = Kernel(os.path.abspath(options.kernel), os.environ.get("CUDA_HOME", "/usr/local/cuda"))
     monitor, rows = Monitor(), []
-    for case in kernel.manifest["cases"]:
+    for case in read_shapes(options.shapes, kernel.manifest["cases"][0]["shape"]) if options.shapes else kernel.manifest["cases"]:
         if options.shape and case["name"] not in options.shape:
             continue
-        row = time_shape(kernel, case["shape"], options, monitor)
+        try:
+            row = time_shape(kernel, case["shape"], options, monitor)
+        except RuntimeError as problem:
+            print(f"{case['name']}: {problem}", file=sys.stderr)
+            continue
         rows.append({"name": case["name"], "recorded_us": case["p50_us"], **row})
         if not options.json:
             print_row(case["name"], case["p50_us"], row)
     if options.json:
         print(json.dumps(rows, indent=1))
+    else:
+        print_ratios(rows)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records the same genomes of attention at eight related shapes, and measures what seven of them teach of the eighth.
 
-    tests/bench/related_shapes.py record OUT [--trials 2048] [--seconds 560] [--device auto] [--evotile build/evotile]
+    tests/bench/related_shapes.py record OUT [--trials 2048] [--seconds 560] [--device auto,...] [--evotile build/evotile]
     tests/bench/related_shapes.py report OUT [--seeds 20] [--device auto] [--evotile build/evotile]
 
-`record` stops after --seconds; the same command continues. It writes OUT/SHAPE.json.gz, OUT/SHAPE (the run) and OUT/SHAPE.config.json.
+`record` stops after --seconds; the same command continues. Of several devices each takes the next shape. It writes OUT/SHAPE.json.gz, OUT/SHAPE (the run) and OUT/SHAPE.config.json.
 `report` has each shape left out in turn:
 
   suggest    time of what `evotile suggest` names from the seven runs, tried on the device, over the best that was recorded
@@ -15,9 +15,11 @@ import argparse
 import gzip
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -48,11 +50,11 @@ def genomes(path):
     return {json.dumps(row["configuration"], sort_keys=True): row["invalidity"] == "correct" for row in results}
 
 
-def record_shape(arguments, shape, end):
-    """Returns whether the shape has all its rows."""
+def record_shape(arguments, shape, device, end):
+    """Fails if the shape is not recorded, also since the time is up."""
     path = arguments.out / f"{stem(shape)}.json.gz"
     command = [arguments.evotile, "record", str(write_config(arguments.out, shape)), "--trials", str(arguments.trials), "--seed", "1",
-               "--device", arguments.device, "--out", str(path)]
+               "--device", device, "--out", str(path)]
     with subprocess.Popen(command) as process:
         try:
             process.wait(timeout=max(1, end - time.monotonic()))
@@ -60,16 +62,34 @@ def record_shape(arguments, shape, end):
             process.send_signal(signal.SIGINT)
             process.wait()
     if process.returncode not in (0, -signal.SIGINT):  # it may be interrupted before its first trial
-        sys.exit(f"{' '.join(command)}: exit status {process.returncode}")
-    return time.monotonic() < end
+        raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
+    if time.monotonic() >= end:
+        raise RuntimeError("the time is up: the same command continues")
 
 
 def record(arguments):
     arguments.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + arguments.seconds
+    left, wrong = queue.SimpleQueue(), []
     for shape in SHAPES:
-        if not record_shape(arguments, shape, end):
-            sys.exit("the time is up: the same command continues")
+        left.put(shape)
+
+    def serve(device):
+        try:
+            while not wrong:
+                record_shape(arguments, left.get_nowait(), device, end)
+        except queue.Empty:
+            pass
+        except RuntimeError as problem:
+            wrong.append(str(problem))
+
+    threads = [threading.Thread(target=serve, args=(device,)) for device in arguments.device.split(",")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        sys.exit("\n".join(dict.fromkeys(wrong)))
     rows = [genomes(arguments.out / f"{stem(shape)}.json.gz") for shape in SHAPES]
     same = set(rows[0]).intersection(*rows[1:])
     print(f"{len(same)} genomes are recorded at all {len(SHAPES)} shapes, of {min(map(len, rows))} to {max(map(len, rows))} each")
