@@ -48,8 +48,8 @@ struct measured_dispatch {
     struct dispatch_work *work; /* private */
 };
 
-/* Measures on devices of the run's model, and replaces in `run` the champion of each case that gets another
-   genome, by a trial of that one with the final checks. NULL after an error. */
+/* Measures on devices of the run's model, and replaces in `run` the champion of each case that gets
+   another genome, by a trial of that one with the final checks. NULL after an error. */
 struct measured_dispatch *export_dispatch_measure(struct export_run *run,
                                                   const struct dispatch_options *options,
                                                   struct error *error);

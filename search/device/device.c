@@ -213,11 +213,10 @@ int device_list_describe(const struct device_list *list, struct device_info *fir
         if (i == 0)
             *first = info;
         if (!device_same_model(first, &info))
-            return error_input(
-                error,
-                "%s is %s and %s is %s: times of two models do not mix; list devices "
-                "of one model with --device",
-                list->specs[0], first->name, list->specs[i], info.name);
+            return error_input(error,
+                               "%s is %s and %s is %s: times of two models do not mix; give "
+                               "--device a list of one model",
+                               list->specs[0], first->name, list->specs[i], info.name);
         for (int k = 0; k < i && info.uuid[0] != '\0'; k++) /* auto may be cuda:0 */
             if (strcmp(uuids[k], info.uuid) == 0)
                 return error_input(error, "%s and %s are one GPU, which has one timing worker",

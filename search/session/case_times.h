@@ -8,6 +8,8 @@
  * there. A time is the geometric mean of the medians of its rounds. So times of a shape compare;
  * those of two shapes may be of two GPUs.
  *
+ *     struct device_list list;
+ *     device_list_read(&list, "cuda:all", &error);
  *     struct case_times_request request = {.devices = &list, .kernel_count = 2};
  *     ...;                                       // its config, kernels and shapes
  *     double *us;
