@@ -92,16 +92,30 @@ static int add_shapes(struct dispatch_work *work, const char *text, struct error
     return 0;
 }
 
+/* Those that --device lists. */
+static int read_devices(struct dispatch_work *work, const char *text, struct error *error) {
+    const char *model = work->run->device.name;
+    struct device_info device;
+    if (device_list_read(&work->devices, text, error) < 0 ||
+        device_list_describe(&work->devices, &device, error) < 0)
+        return -1;
+    return strcmp(device.name, model) == 0
+               ? 0
+               : error_input(error,
+                             "--device %.200s is %s, and %s ran on %s: list devices of that model, "
+                             "or leave --device out",
+                             text, device.name, work->run->folder, model);
+}
+
+/* The run's device, or one of its model. */
 static int find_device(struct dispatch_work *work, struct error *error) {
     const char *const specs[] = {work->run->device.spec, "auto"};
     struct device_info device;
     struct error ignored;
     for (int i = 0; i < 2; i++)
         if (device_describe(specs[i], &device, &ignored) == 0 &&
-            strcmp(device.name, work->run->device.name) == 0) {
-            snprintf(work->device, sizeof work->device, "%s", device.spec);
-            return 0;
-        }
+            strcmp(device.name, work->run->device.name) == 0)
+            return device_list_read(&work->devices, device.spec, error);
     return error_set(error,
                      "--within times the kernels on %s, which is not here: export on a host that "
                      "has one, or leave --within out",
@@ -145,13 +159,14 @@ static void note_result(void *context, int kernel, int shape, const struct trial
 static int measure(struct dispatch_work *work, const struct dispatch_options *options,
                    bool *predicted, struct error *error) {
     struct timed_kernel kernels[DISPATCH_KERNELS_MAX];
+    char devices[DEVICE_LIST_NAME_SIZE];
     int left = 0;
     for (int k = 0; k < work->kernel_count; k++)
         kernels[k] =
             (struct timed_kernel){.solution = export_run_rival(work->run, work->kernel_goals[k]),
                                   .genome = work->texts[k]};
     const struct case_times_request request = {.config = work->run->config,
-                                               .device = work->device,
+                                               .devices = &work->devices,
                                                .rounds = (int)options->rounds,
                                                .seed = single_trial_fresh_seed(),
                                                .kernel_count = work->kernel_count,
@@ -163,8 +178,9 @@ static int measure(struct dispatch_work *work, const struct dispatch_options *op
                                                .context = work};
     work->verified =
         xcalloc((size_t)work->shape_count * (size_t)work->kernel_count, sizeof *work->verified);
+    device_list_name(&work->devices, &work->run->device, devices);
     log_info("%d genomes are timed at %d shapes on %s", work->kernel_count, work->shape_count,
-             work->device);
+             devices);
     if (case_times_measure(&request, &work->us, predicted, error) < 0)
         return -1;
     for (int k = 0; k < work->kernel_count; k++) {
@@ -182,7 +198,9 @@ static int measure(struct dispatch_work *work, const struct dispatch_options *op
 
 int dispatch_measure_times(struct dispatch_work *work, const struct dispatch_options *options,
                            bool *predicted, struct error *error) {
-    if (find_device(work, error) < 0 || add_shapes(work, options->shapes, error) < 0)
+    const int found = options->devices != NULL ? read_devices(work, options->devices, error)
+                                               : find_device(work, error);
+    if (found < 0 || add_shapes(work, options->shapes, error) < 0)
         return -1;
     add_kernels(work);
     return measure(work, options, predicted, error);

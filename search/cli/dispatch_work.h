@@ -18,7 +18,7 @@
 /* What is measured, and what follows from it. Kernels are genomes of a solution. */
 struct dispatch_work {
     struct export_run *run;
-    char device[sizeof((struct device_info *)0)->spec];
+    struct device_list devices;                           /* of the run's model */
     int kernel_count, kernel_goals[DISPATCH_KERNELS_MAX]; /* the first goal that each is champion
                                                              of */
     int64_t kernel_trials[DISPATCH_KERNELS_MAX];          /* of that goal's champion */

@@ -129,6 +129,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
                "with --within: trials of a kernel at a shape, of those near the fastest (default "
                "2; of predictions 1)",
                &export.dispatch.rounds),
+        OPTION("device", "LIST",
+               "with --within: devices of the run's model, which share the shapes: cuda:all, "
+               "cuda:0,cuda:2 (default: the run's device)",
+               &export.dispatch.devices),
         OPTION("sign", "KEYFILE", "sign the manifest with this secret key of minisign",
                &export.sign_key),
         OPTION("with", "LIST", "for frameworks too: torch, jax or ctypes, with commas between them",
@@ -148,9 +152,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     export.dispatch.given = !isnan(export.dispatch.within);
     if (!export.dispatch.given && (export.dispatch.shapes != NULL || export.dispatch.most > 0 ||
-                                   export.dispatch.rounds > 0)) {
-        fprintf(stderr, "evotile: export: --dispatch-cases, --genomes and --rounds go with "
-                        "--within PER_CENT\n");
+                                   export.dispatch.rounds > 0 || export.dispatch.devices != NULL)) {
+        fprintf(stderr, "evotile: export: --dispatch-cases, --genomes, --rounds and --device go "
+                        "with --within PER_CENT\n");
         goto done;
     }
     if (export.wheel && export.with == 0)

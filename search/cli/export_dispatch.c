@@ -18,7 +18,7 @@ static int check_at(struct dispatch_work *work, struct single_trial **single_tri
     const int solution = export_run_rival(work->run, work->kernel_goals[kernel]);
     if (*single_trial == NULL)
         *single_trial =
-            single_trial_new(config->path, config->template_folder, work->device, error);
+            single_trial_new(config->path, config->template_folder, work->devices.specs[0], error);
     if (*single_trial == NULL)
         return -1;
     struct trial_request request = {.number = case_index,

@@ -20,11 +20,12 @@
 #include "export/export.h"
 
 struct dispatch_options {
-    bool given;         /* --within */
-    double within;      /* per cent */
-    const char *shapes; /* --dispatch-cases: a number or a file; NULL: DISPATCH_SHAPES */
-    int64_t most;       /* genomes; 0: no limit */
-    int64_t rounds;     /* 0: the default of case_times.h */
+    bool given;          /* --within */
+    double within;       /* per cent */
+    const char *shapes;  /* --dispatch-cases: a number or a file; NULL: DISPATCH_SHAPES */
+    const char *devices; /* --device: a list of the run's model; NULL: its device */
+    int64_t most;        /* genomes; 0: no limit */
+    int64_t rounds;      /* 0: the default of case_times.h */
 };
 enum { DISPATCH_SHAPES = 64, DISPATCH_DEPTH = 8 };
 
@@ -47,8 +48,8 @@ struct measured_dispatch {
     struct dispatch_work *work; /* private */
 };
 
-/* Measures on the run's device, and replaces in `run` the champion of each case that gets another
-   genome, by a trial of that one with the final checks. NULL after an error. */
+/* Measures on devices of the run's model, and replaces in `run` the champion of each case that gets
+   another genome, by a trial of that one with the final checks. NULL after an error. */
 struct measured_dispatch *export_dispatch_measure(struct export_run *run,
                                                   const struct dispatch_options *options,
                                                   struct error *error);

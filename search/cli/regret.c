@@ -16,7 +16,7 @@
 #include <string.h>
 
 struct regret_request {
-    const char *folder, *shapes, *against, *device;
+    const char *folder, *shapes, *against, *devices;
     int64_t seed, rounds;
     bool json;
 };
@@ -32,6 +32,8 @@ struct regret_work {
     bool has_run;
     struct export_run run;
     const struct config *config; /* the run's, else that of the export */
+    struct device_list devices;
+    char device_name[DEVICE_LIST_NAME_SIZE];
     int kernel_count;
     struct timed_kernel kernels[TIMED_MAX];
     struct shape of_run[TIMED_MAX]; /* of a champion its case */
@@ -105,10 +107,12 @@ static int add_champions(struct regret_work *work, struct error *error) {
     return 0;
 }
 
-static int read_kernels(struct regret_work *work, const char *device_spec, struct error *error) {
+static int read_kernels(struct regret_work *work, const char *devices, struct error *error) {
     struct device_info device;
-    if (device_describe(device_spec, &device, error) < 0)
+    if (device_list_read(&work->devices, devices, error) < 0 ||
+        device_list_describe(&work->devices, &device, error) < 0)
         return -1;
+    device_list_name(&work->devices, &device, work->device_name);
     for (int v = 0; v < work->manifest.variant_count; v++)
         if (read_variant(work, v, &device, error) < 0)
             return -1;
@@ -163,9 +167,9 @@ static void note_result(void *context, int kernel, int shape, const struct trial
             outcome->cases[0].tflops * outcome->cases[0].warm.p50_us * 1e6;
 }
 
-static int measure(struct regret_work *work, const char *device, struct error *error) {
+static int measure(struct regret_work *work, struct error *error) {
     const struct case_times_request request = {.config = work->config,
-                                               .device = device,
+                                               .devices = &work->devices,
                                                .rounds = (int)work->request->rounds,
                                                .seed = single_trial_fresh_seed(),
                                                .kernel_count = work->kernel_count,
@@ -178,7 +182,7 @@ static int measure(struct regret_work *work, const char *device, struct error *e
     work->operations = xcalloc((size_t)work->shape_count * CASES_MAX, sizeof *work->operations);
     work->admits = xcalloc((size_t)work->shape_count * CASES_MAX, sizeof *work->admits);
     log_info("%d kernels are timed at %d shapes on %s", work->kernel_count, work->shape_count,
-             device);
+             work->device_name);
     return case_times_measure(&request, &work->us, &work->predicted, error);
 }
 
@@ -282,11 +286,11 @@ static struct regret find_regret(const struct regret_work *work, struct table *t
 }
 
 static void print_json(const struct regret_work *work, const struct regret *regret,
-                       const char *worst, int unfit, const char *device,
+                       const char *worst, int unfit, const char *devices,
                        const struct table *table) {
     cJSON *object = cJSON_CreateObject();
     json_add(object, "kernel=%s against=%s device=%s predicted=%hhd unfit=%d failures=%d choice=%s",
-             work->request->folder, work->request->against, device, work->predicted, unfit,
+             work->request->folder, work->request->against, devices, work->predicted, unfit,
              work->failures, work->manifest.tree != NULL ? "tree" : "operations");
     cJSON *figures = regret_json(regret);
     if (regret->count > 0)
@@ -297,14 +301,14 @@ static void print_json(const struct regret_work *work, const struct regret *regr
 }
 
 static void print_text(const struct regret_work *work, const struct regret *regret,
-                       const char *worst, int unfit, const char *device, struct table *table) {
+                       const char *worst, int unfit, struct table *table) {
     if (work->predicted) { /* a prediction is never shown as a measurement */
         table_heading(table, "us", "us\npredicted");
         table_heading(table, "least_us", "its us\npredicted");
     }
     table_print(table, TABLE_TEXT, stdout);
     printf("\nregret at %d shape%s on %s%s, by %s: ", regret->count, regret->count == 1 ? "" : "s",
-           device, work->predicted ? ", predicted" : "",
+           work->device_name, work->predicted ? ", predicted" : "",
            work->manifest.tree != NULL ? "its tree" : "the nearest case in operations");
     if (regret->count > 0)
         dispatch_print_regret(regret, worst);
@@ -394,20 +398,20 @@ static int measure_regret(struct regret_work *work, struct error *error) {
     int worst_shape, unfit;
     if (open_work(work, error) < 0)
         return -1;
-    const char *device = request->device != NULL        ? request->device
-                         : work->has_run                ? work->run.device.spec
-                         : work->targets.device != NULL ? work->targets.device
-                                                        : "auto";
-    if (read_shapes(work, error) < 0 || read_kernels(work, device, error) < 0 ||
-        measure(work, device, error) < 0)
+    const char *devices = request->devices != NULL       ? request->devices
+                          : work->has_run                ? work->run.device.spec
+                          : work->targets.device != NULL ? work->targets.device
+                                                         : "auto";
+    if (read_shapes(work, error) < 0 || read_kernels(work, devices, error) < 0 ||
+        measure(work, error) < 0)
         return -1;
     struct table *table = table_new(columns, COLUMN_COUNT);
     const struct regret regret = find_regret(work, table, &worst_shape, &unfit);
     template_print_shape(work->config->shapes, &work->shapes[worst_shape], worst);
     if (request->json)
-        print_json(work, &regret, worst, unfit, device, table);
+        print_json(work, &regret, worst, unfit, devices, table);
     else
-        print_text(work, &regret, worst, unfit, device, table);
+        print_text(work, &regret, worst, unfit, table);
     table_free(table);
     return work->failures == 0
                ? 0
@@ -432,7 +436,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
                "trials of a kernel at a shape, of those near the fastest (default 2; of "
                "predictions 1)",
                &request.rounds),
-        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: auto)", &request.device),
+        OPTION("device", "LIST",
+               "auto, or a list of one model, which shares the shapes: cuda:all, cuda:0,cuda:2 or "
+               "emulated:sm_XX (default: auto)",
+               &request.devices),
         OPTION("json", NULL, "print one JSON object", &request.json),
         {0},
     };

@@ -203,6 +203,37 @@ int device_list_read(struct device_list *list, const char *text, struct error *e
     }
 }
 
+int device_list_describe(const struct device_list *list, struct device_info *first,
+                         struct error *error) {
+    char uuids[DEVICES_MAX][sizeof first->uuid];
+    for (int i = 0; i < list->count; i++) {
+        struct device_info info;
+        if (device_describe(list->specs[i], &info, error) < 0)
+            return -1;
+        if (i == 0)
+            *first = info;
+        if (!device_same_model(first, &info))
+            return error_input(error,
+                               "%s is %s and %s is %s: times of two models do not mix; give "
+                               "--device a list of one model",
+                               list->specs[0], first->name, list->specs[i], info.name);
+        for (int k = 0; k < i && info.uuid[0] != '\0'; k++) /* auto may be cuda:0 */
+            if (strcmp(uuids[k], info.uuid) == 0)
+                return error_input(error, "%s and %s are one GPU, which has one timing worker",
+                                   list->specs[k], list->specs[i]);
+        memcpy(uuids[i], info.uuid, sizeof info.uuid);
+    }
+    return 0;
+}
+
+void device_list_name(const struct device_list *list, const struct device_info *first,
+                      char name[DEVICE_LIST_NAME_SIZE]) {
+    if (list->count == 1)
+        snprintf(name, DEVICE_LIST_NAME_SIZE, "%s", list->specs[0]);
+    else
+        snprintf(name, DEVICE_LIST_NAME_SIZE, "%d x %s", list->count, first->name);
+}
+
 int device_smem_limit(const struct device_info *device, int limit) {
     int most = device != NULL ? device->smem_per_block_optin : 0;
     return most > 0 && most < limit ? most : limit;

@@ -255,6 +255,16 @@ struct device_list {
    for their number. */
 int device_list_read(struct device_list *list, const char *text, struct error *error);
 
+/* Describes the first device, for a caller that takes several of one model only: refuses another
+   model, and a GPU that is listed under two names. */
+int device_list_describe(const struct device_list *list, struct device_info *first,
+                         struct error *error);
+
+/* What the devices of a list that was described are called: "cuda:0", or "4 x NVIDIA H200". */
+enum { DEVICE_LIST_NAME_SIZE = 160 };
+void device_list_name(const struct device_list *list, const struct device_info *first,
+                      char name[DEVICE_LIST_NAME_SIZE]);
+
 /* Returns whether measurements of the two devices are comparable. */
 bool device_same_model(const struct device_info *a, const struct device_info *b);
 

@@ -89,11 +89,9 @@ static int add_device_workers(struct local_pool *local, int count, struct error 
 }
 
 /* The first worker of each device says what device it is, which decides how many more follow. */
-static int start_all_workers(struct local_pool *local, struct error *error) {
+static int add_other_workers(struct local_pool *local, struct error *error) {
     int per_device = local->settings.device_workers, devices = local->slots.count;
     int compilers = local->settings.compile_workers;
-    if (add_device_workers(local, 1, error) < 0)
-        return -1;
     while (!device_slots_all_described(&local->slots))
         if (poll_once(local, 0.1, error) < 0)
             return -1;
@@ -231,7 +229,7 @@ static const struct pool_backend local_pool_backend = {
     .descriptors = local_pool_descriptors,
 };
 
-struct pool *local_pool_new(const struct local_pool_settings *settings, struct error *error) {
+struct pool *local_pool_start(const struct local_pool_settings *settings, struct error *error) {
     struct device_list list;
     if (device_list_read(&list, settings->devices, error) < 0)
         return NULL;
@@ -244,8 +242,20 @@ struct pool *local_pool_new(const struct local_pool_settings *settings, struct e
     local->settings.devices = NULL; /* the device slots have them */
     device_slots_init(&local->slots, &list);
     champion_images_init(&local->champions);
-    if (start_all_workers(local, error) == 0)
+    if (add_device_workers(local, 1, error) == 0)
         return &local->pool;
     pool_free(&local->pool);
+    return NULL;
+}
+
+int local_pool_finish_start(struct pool *pool, struct error *error) {
+    return add_other_workers(local_pool_of(pool), error);
+}
+
+struct pool *local_pool_new(const struct local_pool_settings *settings, struct error *error) {
+    struct pool *pool = local_pool_start(settings, error);
+    if (pool == NULL || local_pool_finish_start(pool, error) == 0)
+        return pool;
+    pool_free(pool);
     return NULL;
 }

@@ -40,4 +40,9 @@ struct local_pool_settings {
    models. */
 struct pool *local_pool_new(const struct local_pool_settings *settings, struct error *error);
 
+/* Its two halves, for a caller that starts several pools at once: the first does not wait, and
+   nothing but pool_free may come before the second. */
+struct pool *local_pool_start(const struct local_pool_settings *settings, struct error *error);
+int local_pool_finish_start(struct pool *pool, struct error *error);
+
 #endif

@@ -20,11 +20,22 @@ struct part {
     int first, count;
     char folder[PATH_SIZE], path[PATH_SIZE]; /* of its config */
     struct config *config;                   /* each shape is a case, with a goal a solution */
-    struct single_trial *single_trial;
-    struct template *templates[SOLUTIONS_MAX]; /* of the shape that is timed, by solution; NULL: not
-                                                  loaded yet */
-    double *us;                                /* the result, [shape of all][kernel] */
+    int rounds;
+    int next, done; /* the shape that the next free device takes; shapes that are timed */
+    double said;    /* when progress was logged */
+    double *us;     /* the result, [shape of all][kernel] */
     bool predicted;
+};
+
+/* A device, and what it times: all kernels at one shape before it takes the next. */
+struct timed_device {
+    struct single_trial *single_trial;
+    struct template *templates[SOLUTIONS_MAX]; /* of the shape, by solution; NULL: not loaded yet */
+    int shape;                                 /* of the part */
+    int round, step;                           /* of its trial in flight */
+    double *logs;                              /* [kernel]: sums over `counts` rounds; NAN: out */
+    int *counts;
+    double least; /* mean of the fastest kernel's logarithms, as of the last round */
 };
 
 /* ---- the config of a part ---- */
@@ -63,31 +74,94 @@ static int write_config(struct part *part, struct error *error) {
 }
 
 static void release_part(struct part *part) {
-    single_trial_free(part->single_trial);
     config_free(part->config);
     if (part->folder[0] != '\0')
         path_remove_tree(part->folder, &(struct error){0});
 }
 
-/* ---- one shape ---- */
+/* ---- the kernels of a shape, in their order ---- */
+
+/* Alternately in their order and in its reverse. */
+static int kernel_of(const struct part *part, const struct timed_device *device) {
+    const int last = part->request->kernel_count - 1;
+    return device->round % 2 == 0 ? device->step : last - device->step;
+}
+
+/* Whether a kernel is timed in this round: the first one times all, the others those that are near
+   the fastest. */
+static bool is_wanted(const struct timed_device *device, int kernel) {
+    const double sum = device->logs[kernel];
+    return !isnan(sum) && (device->round == 0 ||
+                           sum / device->counts[kernel] <= device->least + log(NEAR_FASTEST));
+}
+
+static void end_round(const struct part *part, struct timed_device *device) {
+    for (int k = 0; k < part->request->kernel_count; k++)
+        if (!isnan(device->logs[k]))
+            device->least = fmin(device->least, device->logs[k] / device->counts[k]);
+    device->round++;
+    device->step = -1;
+}
+
+/* Goes to the next kernel that is timed. Returns false after the last round. */
+static bool advance(const struct part *part, struct timed_device *device) {
+    do {
+        if (++device->step == part->request->kernel_count)
+            end_round(part, device);
+    } while (device->round < part->rounds &&
+             (device->step < 0 || !is_wanted(device, kernel_of(part, device))));
+    return device->round < part->rounds;
+}
+
+static void begin_shape(struct part *part, struct timed_device *device) {
+    const size_t kernel_count = (size_t)part->request->kernel_count;
+    memset(device->logs, 0, kernel_count * sizeof *device->logs);
+    memset(device->counts, 0, kernel_count * sizeof *device->counts);
+    device->shape = part->next++;
+    device->round = 0;
+    device->step = -1;
+    device->least = INFINITY;
+}
+
+static void unload_templates(struct timed_device *device) {
+    for (int s = 0; s < SOLUTIONS_MAX; s++) {
+        template_free(device->templates[s]);
+        device->templates[s] = NULL;
+    }
+}
+
+static void end_shape(struct part *part, struct timed_device *device) {
+    const struct case_times_request *request = part->request;
+    double *us = part->us + (part->first + device->shape) * request->kernel_count;
+    for (int k = 0; k < request->kernel_count; k++)
+        us[k] = exp(device->logs[k] / device->counts[k]);
+    unload_templates(device);
+    part->done++;
+    if (clock_seconds() - part->said >= SAID_EVERY_S) {
+        part->said = clock_seconds();
+        log_info("%d of %d shapes are timed", part->first + part->done, request->shape_count);
+    }
+}
+
+/* ---- one trial ---- */
 
 /* Sets the genome of the request, and what the caller adds. Returns 1; 0 if the kernel does not fit
    the shape. */
-static int prepare(struct part *part, int shape, int kernel, struct trial_request *trial,
+static int prepare(struct part *part, struct timed_device *device, struct trial_request *trial,
                    struct error *error) {
     const struct case_times_request *request = part->request;
+    const int kernel = kernel_of(part, device), index = part->first + device->shape;
     const struct timed_kernel *timed = &request->kernels[kernel];
-    const int goal = shape * config_rivals(part->config) + timed->solution;
-    const int index = part->first + shape;
+    const int goal = device->shape * config_rivals(part->config) + timed->solution;
     *trial = (struct trial_request){.number = (int64_t)index * request->kernel_count + kernel,
                                     .goal = goal,
                                     .no_race = true,
                                     .no_promote = true,
                                     .seed = request->seed + (uint64_t)index};
-    struct template **loaded = &part->templates[timed->solution];
+    struct template **loaded = &device->templates[timed->solution];
     if (*loaded == NULL)
-        *loaded = config_load_template(part->config, goal, single_trial_device(part->single_trial),
-                                       error);
+        *loaded = config_load_template(part->config, goal,
+                                       single_trial_device(device->single_trial), error);
     const struct template *template = *loaded;
     if (template == NULL)
         return -1;
@@ -99,6 +173,28 @@ static int prepare(struct part *part, int shape, int kernel, struct trial_reques
     return status;
 }
 
+/* Submits the device's next trial. Returns 1; 0 if no shape is left. */
+static int submit_next(struct part *part, struct timed_device *device, struct error *error) {
+    for (;;) {
+        while (advance(part, device)) {
+            struct trial_request trial;
+            const int status = prepare(part, device, &trial, error);
+            if (status > 0) {
+                single_trial_submit(device->single_trial, &trial);
+                return 1;
+            }
+            trial_request_release(&trial);
+            if (status < 0)
+                return -1;
+            device->logs[kernel_of(part, device)] = NAN;
+        }
+        end_shape(part, device);
+        if (part->next == part->count)
+            return 0;
+        begin_shape(part, device);
+    }
+}
+
 static void warn_about(const struct part *part, int shape, int kernel,
                        const struct outcome *outcome) {
     char name[CASE_NAME_SIZE];
@@ -108,99 +204,110 @@ static void warn_about(const struct part *part, int shape, int kernel,
              outcome->reason);
 }
 
-/* Runs one trial. Returns 1 with the logarithm of the time; 0 if the kernel does not fit, or
-   failed. */
-static int time_kernel(struct part *part, int shape, int kernel, double *log_us,
-                       struct error *error) {
-    struct trial_request trial;
-    int status = prepare(part, shape, kernel, &trial, error);
-    if (status <= 0) {
-        trial_request_release(&trial);
-        return status;
+static void take_result(struct part *part, struct timed_device *device,
+                        const struct trial_result *result) {
+    const struct case_times_request *request = part->request;
+    const struct outcome *outcome = &result->outcome;
+    const int kernel = kernel_of(part, device);
+    double log_us = NAN;
+    if (outcome->verdict == VERDICT_OK && outcome->case_count == 1)
+        log_us = log(outcome->cases[0].warm.p50_us /
+                     minimised_case_work(part->config->shapes->objective, &outcome->cases[0]));
+    if (!isfinite(log_us)) {
+        warn_about(part, device->shape, kernel, outcome);
+        log_us = NAN;
     }
-    struct trial_result *result = xcalloc(1, sizeof *result);
-    status = single_trial_run(part->single_trial, &trial, result, error);
-    if (status == 0) {
-        const struct outcome *outcome = &result->outcome;
-        if (outcome->verdict == VERDICT_OK && outcome->case_count == 1)
-            *log_us = log(outcome->cases[0].warm.p50_us /
-                          minimised_case_work(part->config->shapes->objective, &outcome->cases[0]));
-        status = outcome->verdict == VERDICT_OK && isfinite(*log_us);
-        part->predicted = part->predicted || outcome->predicted;
-        if (status == 0)
-            warn_about(part, shape, kernel, outcome);
-        if (part->request->measured != NULL)
-            part->request->measured(part->request->context, kernel, part->first + shape, result);
-    }
-    trial_result_release(result);
-    free(result);
-    return status;
+    device->logs[kernel] += log_us;
+    device->counts[kernel]++;
+    part->predicted = part->predicted || outcome->predicted;
+    if (request->measured != NULL)
+        request->measured(request->context, kernel, part->first + device->shape, result);
 }
 
-/* Times all kernels, then those again that are near the fastest. `logs` are sums over `counts`
-   rounds, NAN of a kernel that is out. */
-static int time_rounds(struct part *part, int shape, int rounds, double *logs, int *counts,
-                       struct error *error) {
-    const int kernel_count = part->request->kernel_count;
-    double least = INFINITY;
-    for (int round = 0; round < rounds; round++) {
-        for (int i = 0; i < kernel_count; i++) {
-            const int k = round % 2 == 0 ? i : kernel_count - 1 - i;
-            double log_us = NAN;
-            if (isnan(logs[k]) || (round > 0 && logs[k] / counts[k] > least + log(NEAR_FASTEST)))
-                continue;
-            if (time_kernel(part, shape, k, &log_us, error) < 0)
-                return -1;
-            logs[k] += log_us;
-            counts[k]++;
-        }
-        for (int k = 0; k < kernel_count; k++)
-            if (!isnan(logs[k]))
-                least = fmin(least, logs[k] / counts[k]);
+/* ---- the devices of a part ---- */
+
+/* Says which of several devices failed. Returns -1. */
+static int name_device(const struct part *part, int device, struct error *error) {
+    const struct device_list *list = part->request->devices;
+    return list->count > 1 ? error_prefix(error, "%s", list->specs[device]) : -1;
+}
+
+/* Starts them together, because a GPU takes seconds. */
+static int start_devices(const struct part *part, struct timed_device *devices, int count,
+                         struct error *error) {
+    const size_t kernel_count = (size_t)part->request->kernel_count;
+    for (int d = 0; d < count; d++) {
+        devices[d].logs = xcalloc(kernel_count, sizeof *devices[d].logs);
+        devices[d].counts = xcalloc(kernel_count, sizeof *devices[d].counts);
+        devices[d].single_trial = single_trial_start(part->path, part->config->template_folder,
+                                                     part->request->devices->specs[d], error);
+        if (devices[d].single_trial == NULL)
+            return name_device(part, d, error);
     }
+    for (int d = 0; d < count; d++)
+        if (single_trial_finish_start(devices[d].single_trial, error) < 0)
+            return name_device(part, d, error);
     return 0;
 }
 
-static int time_shape(struct part *part, int shape, int rounds, struct error *error) {
-    const int kernel_count = part->request->kernel_count;
-    double *logs = xcalloc((size_t)kernel_count, sizeof *logs);
-    int *counts = xcalloc((size_t)kernel_count, sizeof *counts);
-    const int status = time_rounds(part, shape, rounds, logs, counts, error);
-    for (int k = 0; k < kernel_count && status == 0; k++)
-        part->us[(part->first + shape) * kernel_count + k] = exp(logs[k] / counts[k]);
-    for (int s = 0; s < SOLUTIONS_MAX; s++) {
-        template_free(part->templates[s]);
-        part->templates[s] = NULL;
+/* Gives each device a shape, and whichever has a result its next trial, until no shape is left. */
+static int time_shapes(struct part *part, struct timed_device *devices, int count,
+                       struct error *error) {
+    struct single_trial *single_trials[DEVICES_MAX];
+    struct trial_result *result = xcalloc(1, sizeof *result);
+    int busy = 0, status = 0;
+    for (int d = 0; d < count; d++)
+        single_trials[d] = devices[d].single_trial;
+    for (int d = 0; d < count && part->next < part->count && status >= 0; d++) {
+        begin_shape(part, &devices[d]);
+        status = submit_next(part, &devices[d], error);
+        busy += status > 0;
     }
-    free(logs);
-    free(counts);
+    while (busy > 0 && status >= 0) {
+        int d;
+        status = single_trial_wait(single_trials, count, &d, result, error);
+        if (status < 0) {
+            name_device(part, d, error);
+            break;
+        }
+        take_result(part, &devices[d], result);
+        trial_result_release(result);
+        status = submit_next(part, &devices[d], error);
+        busy -= status == 0;
+    }
+    free(result);
+    return status < 0 ? -1 : 0;
+}
+
+static int time_on_devices(struct part *part, struct timed_device *devices, int count,
+                           struct error *error) {
+    if (start_devices(part, devices, count, error) < 0)
+        return -1;
+    const bool predicts = single_trial_device(devices[0].single_trial)->predicts;
+    const int rounds = part->request->rounds;
+    part->rounds = rounds > 0 ? rounds : predicts ? 1 : CASE_TIMES_ROUNDS;
+    part->said = clock_seconds();
+    return time_shapes(part, devices, count, error);
+}
+
+static int time_part(struct part *part, struct error *error) {
+    const int listed = part->request->devices->count;
+    const int count = listed < part->count ? listed : part->count;
+    if (write_config(part, error) < 0)
+        return -1;
+    struct timed_device *devices = xcalloc((size_t)count, sizeof *devices);
+    const int status = time_on_devices(part, devices, count, error);
+    for (int d = 0; d < count; d++) {
+        single_trial_free(devices[d].single_trial);
+        unload_templates(&devices[d]);
+        free(devices[d].logs);
+        free(devices[d].counts);
+    }
+    free(devices);
     return status;
 }
 
 /* ---- all shapes ---- */
-
-static int time_part(struct part *part, struct error *error) {
-    if (write_config(part, error) < 0)
-        return -1;
-    part->single_trial =
-        single_trial_new(part->path, part->config->template_folder, part->request->device, error);
-    if (part->single_trial == NULL)
-        return -1;
-    const bool predicts = single_trial_device(part->single_trial)->predicts;
-    const int rounds = part->request->rounds > 0 ? part->request->rounds
-                       : predicts                ? 1
-                                                 : CASE_TIMES_ROUNDS;
-    double said = clock_seconds();
-    for (int i = 0; i < part->count; i++) {
-        if (time_shape(part, i, rounds, error) < 0)
-            return -1;
-        if (clock_seconds() - said >= SAID_EVERY_S) {
-            said = clock_seconds();
-            log_info("%d of %d shapes are timed", part->first + i + 1, part->request->shape_count);
-        }
-    }
-    return 0;
-}
 
 int case_times_measure(const struct case_times_request *request, double **us, bool *predicted,
                        struct error *error) {

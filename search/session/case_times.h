@@ -1,12 +1,16 @@
 /*
- * case_times: the times of several kernels at many shapes, in one session on one device. Each shape
- * is timed with all kernels before the next one; each kernel is verified at it, too, as a candidate
- * is: without a champion's final checks. Rounds alternate between the order of the kernels and its
- * reverse, so that a drift of the clocks over the rounds of a shape affects all kernels alike; a
- * kernel that was slower than the fastest by more than a fifth is timed no more there. A time is
- * the geometric mean of the medians of its rounds.
+ * case_times: the times of several kernels at many shapes, in one session on one device, or on
+ * several of one model that share the shapes: a free one takes the next shape. Each shape is timed
+ * with all kernels on one device, before that takes another; each kernel is verified at it, too, as
+ * a candidate is: without a champion's final checks. Rounds alternate between the order of the
+ * kernels and its reverse, so that a drift of the clocks over the rounds of a shape affects all
+ * kernels alike; a kernel that was slower than the fastest by more than a fifth is timed no more
+ * there. A time is the geometric mean of the medians of its rounds. So times of a shape compare;
+ * those of two shapes may be of two GPUs.
  *
- *     struct case_times_request request = {.device = "cuda:0", .kernel_count = 2};
+ *     struct device_list list;
+ *     device_list_read(&list, "cuda:all", &error);
+ *     struct case_times_request request = {.devices = &list, .kernel_count = 2};
  *     ...;                                       // its config, kernels and shapes
  *     double *us;
  *     bool predicted;
@@ -33,10 +37,10 @@ struct timed_kernel {
 };
 
 struct case_times_request {
-    const struct config *config; /* whose template, limits and timing hold */
-    const char *device;          /* one device */
-    int rounds;                  /* 0: CASE_TIMES_ROUNDS, of predictions 1 */
-    uint64_t seed;               /* of the inputs */
+    const struct config *config;       /* whose template, limits and timing hold */
+    const struct device_list *devices; /* of one model, as device_list_describe checks */
+    int rounds;                        /* 0: CASE_TIMES_ROUNDS, of predictions 1 */
+    uint64_t seed;                     /* of the inputs */
     int kernel_count;
     const struct timed_kernel *kernels;
     int shape_count;
@@ -50,7 +54,8 @@ struct case_times_request {
     void *context;
 };
 
-/* Sets `us`, [shape][kernel], which the caller frees after success. */
+/* Sets `us`, [shape][kernel], which the caller frees after success. The first error of a device
+   ends all. `prepare` and `measured` are called one at a time, of the devices' shapes in turns. */
 int case_times_measure(const struct case_times_request *request, double **us, bool *predicted,
                        struct error *error);
 

@@ -16,8 +16,8 @@ struct single_trial {
     struct pool *pool;
 };
 
-struct single_trial *single_trial_new(const char *config_path, const char *template_folder,
-                                      const char *device, struct error *error) {
+struct single_trial *single_trial_start(const char *config_path, const char *template_folder,
+                                        const char *device, struct error *error) {
     if (strchr(device, ',') != NULL || strcmp(device, "cuda:all") == 0) {
         error_input(error, "\"%s\": this runs on one device: name one", device);
         return NULL;
@@ -35,10 +35,24 @@ struct single_trial *single_trial_new(const char *config_path, const char *templ
         .compile_workers = 0,
         .device_workers = 1,
     };
-    single_trial->pool = local_pool_new(&settings, error);
+    single_trial->pool = local_pool_start(&settings, error);
     if (single_trial->pool != NULL)
         return single_trial;
     free(single_trial);
+    return NULL;
+}
+
+int single_trial_finish_start(struct single_trial *single_trial, struct error *error) {
+    return local_pool_finish_start(single_trial->pool, error);
+}
+
+struct single_trial *single_trial_new(const char *config_path, const char *template_folder,
+                                      const char *device, struct error *error) {
+    struct single_trial *single_trial =
+        single_trial_start(config_path, template_folder, device, error);
+    if (single_trial == NULL || single_trial_finish_start(single_trial, error) == 0)
+        return single_trial;
+    single_trial_free(single_trial);
     return NULL;
 }
 
@@ -59,18 +73,42 @@ uint64_t single_trial_fresh_seed(void) {
     return ((uint64_t)now.tv_sec << 20) ^ ((uint64_t)now.tv_nsec << 24) ^ (uint64_t)getpid();
 }
 
-int single_trial_run(struct single_trial *single_trial, struct trial_request *request,
-                     struct trial_result *result, struct error *error) {
-    int got = 0;
+void single_trial_submit(struct single_trial *single_trial, struct trial_request *request) {
     pool_submit(single_trial->pool, request);
-    while (got == 0)
-        got = pool_wait(single_trial->pool, 1.0, result, error);
-    if (got < 0)
-        return -1;
+}
+
+static void escape_texts(struct trial_result *result) {
     text_escape(result->outcome.reason, sizeof result->outcome.reason, false);
     for (int g = 0; g < result->gate_count; g++)
         text_escape(result->gates[g].text, sizeof result->gates[g].text, false);
-    return 0;
+}
+
+int single_trial_wait(struct single_trial *const *single_trials, int count, int *which,
+                      struct trial_result *result, struct error *error) {
+    struct pollfd polled[2 * DEVICES_MAX];
+    for (;;) {
+        int polled_count = 0;
+        for (*which = 0; *which < count; ++*which) {
+            struct pool *pool = single_trials[*which]->pool;
+            if (pool_in_flight(pool) == 0)
+                continue;
+            const int got = pool_wait(pool, 0, result, error);
+            if (got > 0)
+                escape_texts(result);
+            if (got != 0)
+                return got > 0 ? 0 : -1;
+            polled_count +=
+                pool_descriptors(pool, polled + polled_count, 2 * DEVICES_MAX - polled_count);
+        }
+        poll(polled, (nfds_t)polled_count, 100); /* at most what pool_descriptors allows */
+    }
+}
+
+int single_trial_run(struct single_trial *single_trial, struct trial_request *request,
+                     struct trial_result *result, struct error *error) {
+    int which;
+    single_trial_submit(single_trial, request);
+    return single_trial_wait(&single_trial, 1, &which, result, error);
 }
 
 void single_trial_print_gates(const struct trial_result *result) {

@@ -18,6 +18,11 @@ struct single_trial;
 /* Starts the worker. `device` is a single device, not a list. */
 struct single_trial *single_trial_new(const char *config_path, const char *template_folder,
                                       const char *device, struct error *error);
+/* Its two halves, for a caller that starts several at once: the first does not wait, and nothing
+   but single_trial_free may come before the second. */
+struct single_trial *single_trial_start(const char *config_path, const char *template_folder,
+                                        const char *device, struct error *error);
+int single_trial_finish_start(struct single_trial *single_trial, struct error *error);
 void single_trial_free(struct single_trial *single_trial);
 const struct device_info *single_trial_device(const struct single_trial *single_trial);
 
@@ -27,6 +32,12 @@ uint64_t single_trial_fresh_seed(void);
 /* Blocks until the result is there; the caller releases it. Releases the request. */
 int single_trial_run(struct single_trial *single_trial, struct trial_request *request,
                      struct trial_result *result, struct error *error);
+
+/* Its two halves, for a caller that has several. Blocks until one of those that have a trial has
+   its result. `which` is its index; after an error that of the one that failed. */
+void single_trial_submit(struct single_trial *single_trial, struct trial_request *request);
+int single_trial_wait(struct single_trial *const *single_trials, int count, int *which,
+                      struct trial_result *result, struct error *error);
 
 /* The gates as text, one per line, on standard output; or as a JSON array of objects, which the
    caller owns. */

@@ -26,6 +26,20 @@ sed -n '/^static int leaf_of/,/^}/p' tree/tree.c | sed 's/<= [0-9]*/<= N/'
 "$ROOT"/tests/bench/dispatch.py tree --check
 shown regret tree --cases 2 --seed 3 --rounds 3
 "$EVOTILE" regret tree --against run --json 2>/dev/null | jq -c '[.choice, .predicted, .failures, .regret.shapes, .regret.worst >= 1, (.shapes | length)]'
+echo "--- two devices share the shapes, and their figures are those of one"
+two=emulated:sm_90,emulated:sm_90
+shown regret tree --cases 2 --seed 3 --device $two | tail -2
+"$EVOTILE" regret tree --cases 5 --json >alone.json 2>/dev/null
+"$EVOTILE" regret tree --cases 5 --json --device $two 2>two.log | jq 'if .device == "'$two'" then .device = "emulated:sm_90" else . end' >two.json
+diff <(jq . alone.json) two.json && cut -d' ' -f2- two.log
+"$EVOTILE" export run --within 0 --dispatch-cases 4 --out of_two --device $two >/dev/null 2>&1
+diff <(jq .dispatch tree/manifest.json) <(jq .dispatch of_two/manifest.json) && echo "the same tree"
+shown regret tree --cases 2 --device emulated:sm_90,emulated:sm_89
+shown regret tree --cases 2 --device emulated:sm_90,toaster
+shown regret tree --cases 2 --device emulated:sm_90,
+shown export run --within 0 --out no --device emulated:sm_89,emulated:sm_90
+shown export run --within 0 --out no --device emulated:sm_89
+shown export run --out no --device emulated:sm_90
 echo "--- a report of it: the regret over shapes"
 shown report tree | sed -E 's/, N MB/, SIZE/'
 grep -o 'aria-label="regret over shapes"' tree/report.html
