@@ -12,8 +12,9 @@
 
 enum {
     SOURCE_FIRST_MAX = 6, /* first asks of a search: the best genome of each source, at most */
-    STAGNATION = 64,      /* trials without a new champion, after which exploration turns start */
-    EXPLORE_EVERY = 4,    /* every n-th ask is an exploration turn */
+    STAGNATION = 64,      /* trials without a new champion, after which exploration turns start; */
+    STAGNATION_SOURCES = 16, /* where trusted sources keep a search where they are fast */
+    EXPLORE_EVERY = 4,       /* every n-th ask is an exploration turn */
 };
 
 struct bayes {
@@ -38,15 +39,20 @@ void bayes_free(void *state) {
     free(bayes);
 }
 
+static bool follows_sources(const struct bayes *bayes) {
+    return bayes->model->sources != NULL && bayes->model->trust >= 0.5;
+}
+
 /* Returns whether this ask is an exploration turn, which looks where the model may be wrong. The
    model cannot see an isolated optimum from its neighbours, so some asks explore once the search
    stagnates. */
-static bool is_exploration_turn(const struct evolution *evolution) {
+static bool is_exploration_turn(const struct bayes *bayes, const struct evolution *evolution) {
     const struct member *champion = evolution_champion(evolution);
+    const size_t stagnation = follows_sources(bayes) ? STAGNATION_SOURCES : STAGNATION;
     return champion != NULL && evolution->history.count % EXPLORE_EVERY == 0 &&
            evolution->observed_count -
                    history_find(&evolution->history, &champion->genome)->observed_at >=
-               STAGNATION;
+               stagnation;
 }
 
 /* Returns the candidate of the largest gain, which it sets; -1: none is new. */
@@ -98,16 +104,17 @@ static bool is_design_turn(const struct bayes *bayes, const struct evolution *ev
     if (bayes->model->sources == NULL)
         return false;
     return evolution->history.count == (size_t)first_question_count(bayes) ||
-           (bayes->model->trust < 0.5 &&
-            evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE);
+           (!follows_sources(bayes) && evolution->counters[OPERATOR_START].tries < FIRST_MILESTONE);
 }
 
 /* Proposes the next of the best genomes of the sources: the first questions of a search that has
-   some. Each source is heard, because which of them is right is not known yet. */
+   some. Each source is heard, because which of them is right is not known yet; the one that all
+   think well of comes first. */
 static bool propose_from_sources(const struct bayes *bayes, const struct evolution *evolution,
                                  struct proposal *proposal) {
     struct genome best[SOURCE_FIRST_MAX];
-    const int count = source_set_best(bayes->model->sources, best, first_question_count(bayes));
+    const int count =
+        source_set_first_questions(bayes->model->sources, best, first_question_count(bayes));
     *proposal = strategy_proposal(OPERATOR_SEED, NULL, NULL);
     for (int i = 0; i < count; i++) {
         proposal->genome = best[i];
@@ -141,7 +148,7 @@ bool bayes_propose(struct evolution *evolution, struct proposal *proposal) {
     int chosen = choose_candidate(model, evolution, false, &gain);
     if (chosen < 0)
         return false;
-    if (is_exploration_turn(evolution))
+    if (is_exploration_turn(bayes, evolution))
         chosen = choose_candidate(model, evolution, true, &ignored);
     *proposal = strategy_proposal(OPERATOR_MODEL, NULL, NULL);
     proposal->genome = *surrogate_candidate(model->surrogate, chosen);

@@ -1,6 +1,7 @@
 #include "strategy/source_set.h"
 
 #include "base/memory.h"
+#include "strategy/source_mean.h"
 #include "strategy/source_model.h"
 #include "strategy/surrogate.h"
 
@@ -120,6 +121,36 @@ int source_set_best(const struct source_set *set, struct genome *genomes, int mo
         for (int s = 0; s < set->count && count < most; s++)
             if (rank < set->members[s].best_count)
                 add_unique(genomes, &count, &set->members[s].best[rank]);
+    return count;
+}
+
+/* A genome and its mean over the sources. */
+struct question {
+    double mean;
+    struct genome genome;
+};
+
+static int compare_questions(const void *left, const void *right) {
+    const struct question *a = left, *b = right;
+    if (a->mean != b->mean)
+        return a->mean < b->mean ? -1 : 1;
+    return memcmp(&a->genome, &b->genome, sizeof a->genome);
+}
+
+int source_set_first_questions(struct source_set *set, struct genome *genomes, int most) {
+    const int count = source_set_best(set, genomes, most);
+    struct question *questions = xcalloc((size_t)count + 1, sizeof *questions);
+    struct source_mean mean;
+    source_mean_prior(&mean, set->distances, set->count);
+    for (int i = 0; i < count; i++) {
+        double values[SOURCES_MAX];
+        source_set_values(set, &genomes[i], values);
+        questions[i] = (struct question){source_mean_at(&mean, values), genomes[i]};
+    }
+    qsort(questions, (size_t)count, sizeof *questions, compare_questions);
+    for (int i = 0; i < count; i++)
+        genomes[i] = questions[i].genome;
+    free(questions);
     return count;
 }
 

@@ -34,6 +34,10 @@ void source_set_values(struct source_set *set, const struct genome *genome,
    A gene that a source lacks has its default there. Returns their number. */
 int source_set_best(const struct source_set *set, struct genome *genomes, int most);
 
+/* The same genomes as first questions: those of the least mean over the sources first, each source
+   with its weight before any result (source_mean_prior). */
+int source_set_first_questions(struct source_set *set, struct genome *genomes, int most);
+
 /* Moves the priors of a surrogate's length scales towards those of the sources' models
    (surrogate_learn_scales). */
 void source_set_teach_scales(const struct source_set *set, struct surrogate *surrogate,

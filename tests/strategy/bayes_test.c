@@ -1,4 +1,5 @@
-/* The default strategy leaves a basin that its model has understood. */
+/* The default strategy leaves a basin that its model has understood, and asks first what its
+   sources agree on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,9 +7,11 @@
 
 #include <cmocka.h>
 
+#include "base/random.h"
+#include "strategy/source_set.h"
 #include "strategy/strategy.h"
 
-enum { SIDE = 16, GENES = 3, TRIALS = 360, SEEDS = 6 };
+enum { SIDE = 16, GENES = 3, TRIALS = 360, SEEDS = 6, DRAWS = 150 };
 
 static struct space *grid(void) {
     static const char *const names[GENES] = {"X", "Y", "Z"};
@@ -23,18 +26,37 @@ static struct space *grid(void) {
     return space;
 }
 
-/* A smooth bowl, and on its slope one genome that is twice as fast; its neighbours show nothing of
-   it. */
-static double latency_us(const struct genome *genome) {
-    static const int bottom[GENES] = {3, 4, 3}, isolated[GENES] = {5, 6, 3};
+/* A smooth bowl around this genome. */
+static double bowl_us(const struct genome *genome, const int bottom[GENES]) {
     double us = 10;
-    int away = 0;
     for (int g = 0; g < GENES; g++) {
         double step = genome->value[g] - bottom[g];
         us += 0.05 * step * step;
-        away += genome->value[g] != isolated[g];
     }
-    return away == 0 ? 5 : us;
+    return us;
+}
+
+/* A bowl, and on its slope one genome that is twice as fast; its neighbours show nothing of it. */
+static double latency_us(const struct genome *genome) {
+    static const int bottom[GENES] = {3, 4, 3}, isolated[GENES] = {5, 6, 3};
+    int away = 0;
+    for (int g = 0; g < GENES; g++)
+        away += genome->value[g] != isolated[g];
+    return away == 0 ? 5 : bowl_us(genome, bottom);
+}
+
+static struct source draw_source(const struct space *space, uint64_t seed,
+                                 const int bottom[GENES]) {
+    struct source source = {.name = "drawn"};
+    struct random random;
+    random_seed(&random, seed, 0);
+    for (int i = 0; i < DRAWS; i++) {
+        struct genome genome;
+        assert_true(space_sample(space, &random, &genome));
+        source_add_genome(&source, space, &genome, bowl_us(&genome, bottom));
+    }
+    source_seal(&source);
+    return source;
 }
 
 static double best_us(const struct space *space, uint64_t seed) {
@@ -66,7 +88,39 @@ static void finds_an_isolated_optimum(void **state) {
     space_free(space);
 }
 
+/* Two sources agree, and a third, whatever the order, has its best elsewhere: that one is asked
+   last. */
+static void asks_first_what_sources_agree_on(void **state) {
+    (void)state;
+    static const int bottoms[][GENES] = {{3, 4, 3}, {4, 4, 3}, {13, 12, 14}};
+    enum { SOURCES = 3 };
+    struct space *space = grid();
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct source sources[SOURCES];
+        struct genome best[SOURCES], ranked[SOURCES];
+        for (int s = 0; s < SOURCES; s++)
+            sources[s] = draw_source(space, seed * SOURCES + (uint64_t)s, bottoms[s]);
+        struct source_set *set = source_set_new(space, sources, SOURCES);
+        assert_int_equal(source_set_first_questions(set, best, SOURCES), SOURCES);
+        assert_int_equal(source_set_best(set, ranked, SOURCES), SOURCES);
+        assert_true(genome_equal(&best[2], &sources[2].rows[0].genome));
+        for (int i = 0; i < SOURCES; i++) { /* the same genomes */
+            int same = 0;
+            for (int j = 0; j < SOURCES; j++)
+                same += genome_equal(&best[i], &ranked[j]);
+            assert_int_equal(same, 1);
+        }
+        source_set_free(set);
+        for (int s = 0; s < SOURCES; s++)
+            source_release(&sources[s]);
+    }
+    space_free(space);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_an_isolated_optimum)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_an_isolated_optimum),
+        cmocka_unit_test(asks_first_what_sources_agree_on),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
