@@ -5,9 +5,10 @@ END
 $EVOTILE record config.json --out rows.json.gz 2>&1
 $EVOTILE record config.json --trials 2 --out rows.json.gz --format t5 2>&1
 $EVOTILE record config.json --trials 2 --out rows.json.gz --compile-workers 1 && gunzip -c rows.json.gz | grep -c configuration
-# Which of the next trials ends first depends on the host.
-$EVOTILE record config.json --trials 5 --out rows.json.gz --compile-workers 1 2>resumed && gunzip -c rows.json.gz | grep -c configuration
-grep -v champion resumed >&2
+# One trial at a time: of several, the host decides which ends first.
+for trials in 3 4 5; do
+    $EVOTILE record config.json --trials $trials --out rows.json.gz --compile-workers 1 && gunzip -c rows.json.gz | grep -c configuration
+done
 $EVOTILE export rows --format kernel-tuner --out cache.json && grep -c '"time"' cache.json
 $EVOTILE simulate rows.json.gz cache.json --strategy random --trials 3 --seeds 1 --json | grep '"visited"'
 # An output that is not a regular file is written to, not replaced.
