@@ -78,7 +78,8 @@ struct option_row {
 #define REPLAY_OPTIONS(choice)                                                                     \
     OPTION("rank", "K", "rank on the board, from 1 (default: the champion)", &(choice).rank),      \
         OPTION("goal", "K",                                                                        \
-               "case of a per_case run or of an exported kernel, from 0 (default: the first)",     \
+               "case of a per_case run or of an exported kernel, from 0 (default: the first; "     \
+               "`replay` and `sanitize` take all of an exported kernel)",                          \
                &(choice).goal),                                                                    \
         OPTION("solution", "NAME", "of a run of several solutions, the board of this one alone",   \
                &(choice).solution)

@@ -57,7 +57,9 @@ static int open_kernel(struct record_comparison *comparison, struct compared_ker
     if (comparison->verify_key != NULL && (kernel == &comparison->a || path_exists(manifest)) &&
         manifest_verify_signature(kernel->from, comparison->verify_key, error) < 0)
         return -1;
-    const struct replay_choice choice = {kernel->rank, comparison->goal,
+    /* Those of B are found by their cases. */
+    const int64_t goal = kernel == &comparison->a ? comparison->goal : REPLAY_ALL_GOALS;
+    const struct replay_choice choice = {kernel->rank, goal,
                                          *kernel->solution != '\0' ? kernel->solution : NULL};
     return replay_targets_read(&kernel->targets, kernel->from, &choice, comparison->promote, error);
 }

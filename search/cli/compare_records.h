@@ -26,7 +26,7 @@ struct compared_kernel {
 };
 
 struct record_comparison {
-    int64_t goal;           /* of a run; REPLAY_ALL_GOALS: every goal with a board */
+    int64_t goal;           /* of A; REPLAY_ALL_GOALS: every goal with a board */
     int64_t blocks;         /* per round */
     const char *device;     /* NULL: the device of A's record, else auto */
     const char *verify_key; /* of A, and of B if that is an exported kernel too; NULL: none */

@@ -193,7 +193,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
     struct record_comparison comparison = {
         .goal = REPLAY_ALL_GOALS, .blocks = 10, .on_result = print_result, .context = &output};
     const struct option_row rows[] = {
-        OPTION("goal", "K", "case of a per_case run, from 0 (default: every case that both have)",
+        OPTION("goal", "K",
+               "case of A, a per_case run or an exported kernel, from 0 (default: every case that "
+               "both "
+               "have)",
                &comparison.goal),
         OPTION("blocks", "N", "blocks in each of up to four rounds (default 10)",
                &comparison.blocks),

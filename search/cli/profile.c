@@ -325,11 +325,7 @@ static int run(const struct verb *verb, int argc, char **argv) {
                              "%s is an exported kernel, whose folder stays as it is: give --keep "
                              "with the run that it came from",
                              argv[0]);
-    if (status == 0)
-        status =
-            (context.target = replay_targets_choose(&context.targets, choice.goal, &error)) != NULL
-                ? 0
-                : -1;
+    context.target = &context.targets.items[0];
     if (status == 0)
         status = profile_target(&context, device, json, &error);
     template_free(context.template);

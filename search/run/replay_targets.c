@@ -274,7 +274,13 @@ static int read_kernel_targets(struct replay_targets *targets, bool exact, struc
     int result = verify_files(targets, manifest, exact, error);
     if (result == 0)
         result = write_config(targets, manifest, error);
+    const int64_t wanted = targets->choice.goal;
+    if (result == 0 && wanted >= manifest->case_count)
+        result = error_input(error, "%s has %d cases, from 0: there is no case %lld", targets->from,
+                             manifest->case_count, (long long)wanted);
     for (int c = 0; c < manifest->case_count && result == 0; c++) {
+        if (wanted >= 0 && wanted != c)
+            continue;
         struct replay_target *target = &targets->items[targets->count++];
         const int goal = case_goal(targets->config, manifest, c);
         config_goal_name(targets->config, goal, target->name);
@@ -324,16 +330,6 @@ void replay_targets_release(struct replay_targets *targets) {
     free(targets->scratch);
     free(targets->items);
     free(targets->device);
-}
-
-struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
-                                            struct error *error) {
-    int64_t index = targets->scratch[0] != '\0' && goal != REPLAY_FIRST_CASES ? goal : 0;
-    if (index < targets->count)
-        return &targets->items[index];
-    error_input(error, "%s has %d cases, from 0: there is no case %lld", targets->from,
-                targets->count, (long long)goal);
-    return NULL;
 }
 
 /* Whether this device can judge the exported machine code: one that runs it, or one that compares

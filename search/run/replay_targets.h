@@ -24,8 +24,8 @@ struct replay_target {
     double score_us;
 };
 
-/* Which trials of a run. `rank` is that of the board of the goal's cases: of all its solutions
-   together, or of `solution` alone. */
+/* Which trials of a run, and which cases of an exported kernel. `rank` is that of the board of the
+   goal's cases: of all its solutions together, or of `solution` alone. */
 struct replay_choice {
     int64_t rank, goal;
     const char *solution; /* NULL: all */
@@ -43,9 +43,9 @@ struct replay_targets {
     struct replay_target *items; /* room for GOALS_MAX, so that none moves; owned */
 };
 
-/* In place of a goal: all cases, those whose board has no such rank left out; or the first ones. In
-   place of a rank: the champion, which is the winner of the duels between the solutions
-   (rival_duels.h), else rank 1. */
+/* In place of a goal: all cases, those whose board has no such rank left out; or the first ones (of
+   an exported kernel all, too). In place of a rank: the champion, which is the winner of the duels
+   between the solutions (rival_duels.h), else rank 1. */
 enum { REPLAY_ALL_GOALS = -1, REPLAY_FIRST_CASES = -2, REPLAY_CHAMPION = -1 };
 
 /* The champion of the first cases. */
@@ -65,11 +65,6 @@ int64_t replay_choice_trial(struct store *store, const struct config *config,
                             int64_t rank, struct error *error);
 
 void replay_targets_release(struct replay_targets *targets);
-
-/* The target that --goal means: the single target of a run, or the case of an exported kernel.
-   Returns NULL with `error` if there is none. */
-struct replay_target *replay_targets_choose(struct replay_targets *targets, int64_t goal,
-                                            struct error *error);
 
 /* Fills the request's genome, parsed in the space that the template has on this device. Machine
    code that the device can neither run nor compare is left out of the request, with a line that
