@@ -78,14 +78,16 @@ double dispatch_fit(struct dispatch_work *work, const struct dispatch_options *o
 
 static int add_unit(struct measured_dispatch *dispatch, int kernel, int case_index) {
     struct dispatch_work *work = dispatch->work;
-    const int goal = work->kernel_goals[kernel];
     int u = 0;
     while (u < dispatch->unit_count &&
-           (dispatch->units[u].goal != goal || dispatch->units[u].case_index != case_index))
+           (dispatch->units[u].kernel != kernel || dispatch->units[u].case_index != case_index))
         u++;
     if (u == dispatch->unit_count && u < CASES_MAX)
-        dispatch->units[dispatch->unit_count++] = (struct dispatch_unit){
-            .goal = goal, .genome = &work->genomes[kernel], .case_index = case_index};
+        dispatch->units[dispatch->unit_count++] =
+            (struct dispatch_unit){.kernel = kernel,
+                                   .goal = work->kernel_goals[kernel],
+                                   .genome = &work->genomes[kernel],
+                                   .case_index = case_index};
     return u;
 }
 
@@ -116,13 +118,6 @@ static int add_units(struct measured_dispatch *dispatch, struct error *error) {
     return status;
 }
 
-int dispatch_unit_kernel(const struct dispatch_work *work, const struct dispatch_unit *unit) {
-    int kernel = 0;
-    while (work->kernel_goals[kernel] != unit->goal)
-        kernel++;
-    return kernel;
-}
-
 /* The tree of the units: of each leaf those of the first genome, then those of the second. */
 static void expand_tree(struct measured_dispatch *dispatch) {
     const struct dispatch_work *work = dispatch->work;
@@ -135,7 +130,7 @@ static void expand_tree(struct measured_dispatch *dispatch) {
         int count = 0;
         for (int k = 0; k < work->cover.count; k++)
             for (int u = 0; u < dispatch->unit_count; u++)
-                if (dispatch_unit_kernel(work, &dispatch->units[u]) ==
+                if (dispatch->units[u].kernel ==
                     work->cover.kernels[work->kernel_tree.nodes[i].order[k]])
                     tree->nodes[i].order[count++] = (unsigned char)u;
     }
@@ -153,7 +148,7 @@ static void fill_unit_times(struct measured_dispatch *dispatch) {
         const int fastest = kernel_times_fastest(&times, s);
         work->least_us[s] = fastest < 0 ? NAN : work->us[s * work->kernel_count + fastest];
         for (int u = 0; u < count; u++) {
-            const int kernel = dispatch_unit_kernel(work, &dispatch->units[u]);
+            const int kernel = dispatch->units[u].kernel;
             const bool compiled = dispatch_compiled_case(work, kernel, &work->shapes[s]) ==
                                   dispatch->units[u].case_index;
             work->unit_us[s * count + u] =

@@ -1,4 +1,4 @@
-/* Times the champions of a run at its cases and at shapes between them. */
+/* Times kernels of a run at its cases and at shapes between them. */
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/dispatch_work.h"
@@ -11,26 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- kernels, shapes and the device ---- */
-
-static void add_kernels(struct dispatch_work *work) {
-    const struct export_run *run = work->run;
-    for (int i = 0; i < run->goal_count; i++) {
-        const int goal = run->goals[i], solution = export_run_rival(run, goal);
-        int k = 0;
-        while (k < work->kernel_count &&
-               (export_run_rival(run, work->kernel_goals[k]) != solution ||
-                !genome_equal(&work->genomes[k], &run->genomes[goal])))
-            k++;
-        if (k < work->kernel_count)
-            continue;
-        work->kernel_goals[k] = goal;
-        work->kernel_trials[k] = run->champions[goal]->number;
-        work->genomes[k] = run->genomes[goal];
-        genome_print(&work->genomes[k], export_run_template(run, goal)->space, work->texts[k]);
-        work->kernel_count++;
-    }
-}
+/* ---- shapes and the device ---- */
 
 static struct template *kernel_template(const struct dispatch_work *work, int kernel) {
     return export_run_template(work->run, work->kernel_goals[kernel]);
@@ -156,6 +137,11 @@ static void note_result(void *context, int kernel, int shape, const struct trial
             outcome->case_count == 1 && outcome->cases[0].bound.relative_l2 > 0;
 }
 
+void dispatch_leave_out(struct dispatch_work *work, int kernel) {
+    for (int s = 0; s < work->shape_count; s++)
+        work->us[s * work->kernel_count + kernel] = NAN;
+}
+
 static int measure(struct dispatch_work *work, const struct dispatch_options *options,
                    bool *predicted, struct error *error) {
     struct timed_kernel kernels[DISPATCH_KERNELS_MAX];
@@ -185,11 +171,10 @@ static int measure(struct dispatch_work *work, const struct dispatch_options *op
         return -1;
     for (int k = 0; k < work->kernel_count; k++) {
         left += !work->failed[k];
-        for (int s = 0; s < work->shape_count && work->failed[k]; s++)
-            work->us[s * work->kernel_count + k] = NAN;
-        if (work->failed[k])
-            log_warn("genome %d fails at a shape, and is not exported: %.300s", k + 1,
-                     work->texts[k]);
+        if (!work->failed[k])
+            continue;
+        dispatch_leave_out(work, k);
+        log_warn("genome %d fails at a shape, and is not exported: %.300s", k + 1, work->texts[k]);
     }
     return left > 0 ? 0
                     : error_refuse(error, "every genome fails at one of the shapes: nothing is "
@@ -200,8 +185,8 @@ int dispatch_measure_times(struct dispatch_work *work, const struct dispatch_opt
                            bool *predicted, struct error *error) {
     const int found = options->devices != NULL ? read_devices(work, options->devices, error)
                                                : find_device(work, error);
-    if (found < 0 || add_shapes(work, options->shapes, error) < 0)
+    if (found < 0 || add_shapes(work, options->shapes, error) < 0 ||
+        dispatch_add_kernels(work, options, error) < 0)
         return -1;
-    add_kernels(work);
     return measure(work, options, predicted, error);
 }

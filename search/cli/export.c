@@ -125,6 +125,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &export.dispatch.shapes),
         OPTION("genomes", "N", "with --within: at most so many genomes, whatever the fraction",
                &export.dispatch.most),
+        OPTION("candidates", "N",
+               "with --within: genomes that are timed, of the champions and those nearly as fast "
+               "(default 24)",
+               &export.dispatch.candidates),
         OPTION("rounds", "N",
                "with --within: trials of a kernel at a shape, of those near the fastest (default "
                "2; of predictions 1)",
@@ -152,9 +156,10 @@ static int run(const struct verb *verb, int argc, char **argv) {
         goto done;
     export.dispatch.given = !isnan(export.dispatch.within);
     if (!export.dispatch.given && (export.dispatch.shapes != NULL || export.dispatch.most > 0 ||
-                                   export.dispatch.rounds > 0 || export.dispatch.devices != NULL)) {
-        fprintf(stderr, "evotile: export: --dispatch-cases, --genomes, --rounds and --device go "
-                        "with --within PER_CENT\n");
+                                   export.dispatch.candidates > 0 || export.dispatch.rounds > 0 ||
+                                   export.dispatch.devices != NULL)) {
+        fprintf(stderr, "evotile: export: --dispatch-cases, --genomes, --candidates, --rounds and "
+                        "--device go with --within PER_CENT\n");
         goto done;
     }
     if (export.wheel && export.with == 0)

@@ -1,6 +1,7 @@
 /*
  * export_dispatch: makes the dispatcher of an export from measurements. Every champion of a
- * per_case run is timed at every case and at shapes between them; the fewest genomes are chosen
+ * per_case run is timed at every case and at shapes between them, and so are genomes that were
+ * nearly as fast at several cases: between the cases they may win. The fewest genomes are chosen
  * that are within a fraction of the fastest at the shapes to fit, and a decision tree that says
  * which one a shape gets. The regret is stated at the other shapes, which fitted nothing.
  *
@@ -25,13 +26,15 @@ struct dispatch_options {
     const char *shapes;  /* --dispatch-cases: a number or a file; NULL: DISPATCH_SHAPES */
     const char *devices; /* --device: a list of the run's model; NULL: its device */
     int64_t most;        /* genomes; 0: no limit */
+    int64_t candidates;  /* genomes that are timed; 0: DISPATCH_CANDIDATES */
     int64_t rounds;      /* 0: the default of case_times.h */
 };
-enum { DISPATCH_SHAPES = 64, DISPATCH_DEPTH = 8 };
+enum { DISPATCH_SHAPES = 64, DISPATCH_CANDIDATES = 24, DISPATCH_DEPTH = 8 };
 
 /* A genome, compiled for the specialised dimensions of a case. */
 struct dispatch_unit {
-    int goal; /* whose champion has the genome */
+    int kernel; /* private */
+    int goal;   /* of the genome's solution */
     const struct genome *genome;
     int case_index;          /* the first case that gets it; else one with its specialised
                                 dimensions */

@@ -234,6 +234,10 @@ void device_list_name(const struct device_list *list, const struct device_info *
         snprintf(name, DEVICE_LIST_NAME_SIZE, "%d x %s", list->count, first->name);
 }
 
+int device_list_error(const struct device_list *list, int device, struct error *error) {
+    return list->count > 1 ? error_prefix(error, "%s", list->specs[device]) : -1;
+}
+
 int device_smem_limit(const struct device_info *device, int limit) {
     int most = device != NULL ? device->smem_per_block_optin : 0;
     return most > 0 && most < limit ? most : limit;

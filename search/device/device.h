@@ -265,6 +265,9 @@ enum { DEVICE_LIST_NAME_SIZE = 160 };
 void device_list_name(const struct device_list *list, const struct device_info *first,
                       char name[DEVICE_LIST_NAME_SIZE]);
 
+/* Adds to an error of one device of a list which one it is, if the list has several. Returns -1. */
+int device_list_error(const struct device_list *list, int device, struct error *error);
+
 /* Returns whether measurements of the two devices are comparable. */
 bool device_same_model(const struct device_info *a, const struct device_info *b);
 

@@ -226,28 +226,18 @@ static void take_result(struct part *part, struct timed_device *device,
 
 /* ---- the devices of a part ---- */
 
-/* Says which of several devices failed. Returns -1. */
-static int name_device(const struct part *part, int device, struct error *error) {
-    const struct device_list *list = part->request->devices;
-    return list->count > 1 ? error_prefix(error, "%s", list->specs[device]) : -1;
-}
-
-/* Starts them together, because a GPU takes seconds. */
 static int start_devices(const struct part *part, struct timed_device *devices, int count,
                          struct error *error) {
     const size_t kernel_count = (size_t)part->request->kernel_count;
+    struct single_trial *single_trials[DEVICES_MAX] = {NULL};
+    const int status = single_trials_start(single_trials, part->path, part->config->template_folder,
+                                           part->request->devices, count, error);
     for (int d = 0; d < count; d++) {
         devices[d].logs = xcalloc(kernel_count, sizeof *devices[d].logs);
         devices[d].counts = xcalloc(kernel_count, sizeof *devices[d].counts);
-        devices[d].single_trial = single_trial_start(part->path, part->config->template_folder,
-                                                     part->request->devices->specs[d], error);
-        if (devices[d].single_trial == NULL)
-            return name_device(part, d, error);
+        devices[d].single_trial = single_trials[d];
     }
-    for (int d = 0; d < count; d++)
-        if (single_trial_finish_start(devices[d].single_trial, error) < 0)
-            return name_device(part, d, error);
-    return 0;
+    return status;
 }
 
 /* Gives each device a shape, and whichever has a result its next trial, until no shape is left. */
@@ -267,7 +257,7 @@ static int time_shapes(struct part *part, struct timed_device *devices, int coun
         int d;
         status = single_trial_wait(single_trials, count, &d, result, error);
         if (status < 0) {
-            name_device(part, d, error);
+            device_list_error(part->request->devices, d, error);
             break;
         }
         take_result(part, &devices[d], result);

@@ -63,6 +63,22 @@ void single_trial_free(struct single_trial *single_trial) {
     free(single_trial);
 }
 
+int single_trials_start(struct single_trial **single_trials, const char *config_path,
+                        const char *template_folder, const struct device_list *devices, int count,
+                        struct error *error) {
+    memset(single_trials, 0, (size_t)count * sizeof(struct single_trial *));
+    for (int d = 0; d < count; d++) {
+        single_trials[d] =
+            single_trial_start(config_path, template_folder, devices->specs[d], error);
+        if (single_trials[d] == NULL)
+            return device_list_error(devices, d, error);
+    }
+    for (int d = 0; d < count; d++)
+        if (single_trial_finish_start(single_trials[d], error) < 0)
+            return device_list_error(devices, d, error);
+    return 0;
+}
+
 const struct device_info *single_trial_device(const struct single_trial *single_trial) {
     return pool_device(single_trial->pool);
 }

@@ -24,6 +24,14 @@ struct single_trial *single_trial_start(const char *config_path, const char *tem
                                         const char *device, struct error *error);
 int single_trial_finish_start(struct single_trial *single_trial, struct error *error);
 void single_trial_free(struct single_trial *single_trial);
+
+/* Starts one on each of the first `count` devices of a list, all at once, because a GPU takes
+   seconds. Also after a failure the caller frees those that are there: `single_trials` holds NULL
+   for the others. */
+int single_trials_start(struct single_trial **single_trials, const char *config_path,
+                        const char *template_folder, const struct device_list *devices, int count,
+                        struct error *error);
+
 const struct device_info *single_trial_device(const struct single_trial *single_trial);
 
 /* A seed for inputs that no earlier trial used, made from the clock and the process id. */
