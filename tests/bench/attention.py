@@ -32,6 +32,9 @@ from attention_table import markdown, report, stored_records
 from row_numbers import ranges
 
 
+DEFAULT_SMEM = 49152  # bytes of a block, where a config names no limit
+
+
 def log(text):
     print(text, file=sys.stderr, flush=True)
 
@@ -79,8 +82,13 @@ def exports(options, folder):
                 yield path, json.load(file)
 
 
+def most_smem(index):
+    """Bytes of shared memory that a block of the row's kernel may have."""
+    return next(smem or DEFAULT_SMEM for rows, _, _, smem in FOLDERS.values() if index in rows)
+
+
 def kernels_of(options, folder, device):
-    """For each row the fastest kernel for this GPU."""
+    """For each row the fastest kernel for this GPU, within the row's shared memory unless --smem asks for more."""
     best = {}
     for path, manifest in exports(options, folder):
         ours = manifest["template"]["name"] in TEMPLATES and not manifest["predicted"]
@@ -88,7 +96,9 @@ def kernels_of(options, folder, device):
             continue
         for number, case in enumerate(manifest["cases"]):
             index = index_of(case["shape"])
-            if index is not None and (index not in best or case["p50_us"] < best[index]["case"]["p50_us"]):
+            if index is None or manifest["smem_limit"] > (options.smem or most_smem(index)):
+                continue
+            if index not in best or case["p50_us"] < best[index]["case"]["p50_us"]:
                 best[index] = {"folder": path, "number": number, "count": len(manifest["cases"]), "case": case,
                                "smem": manifest["smem_limit"], "genome": manifest["units"][case["unit"]]["genome"]}
     return best

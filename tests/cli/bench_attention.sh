@@ -9,7 +9,7 @@ bench
 printf '#!/bin/sh\necho NVIDIA H200, 580.1\n' >bin/nvidia-smi
 manifest() { # FOLDER TEMPLATE DEVICE P50 CASE...
     jq -n --arg template "$2" --arg device "$3" --argjson p50 "$4" --args '{
-        template: {name: $template}, device: {name: $device}, predicted: false, smem_limit: 49152,
+        template: {name: $template}, device: {name: $device}, predicted: false, smem_limit: ($ENV.SMEM // "49152" | tonumber),
         units: [{genome: "TILE=64,STAGES=2,GONE=1"}],
         cases: [$ARGS.positional[] | fromjson | {name: "S=\(.S),S_KV=\(.S_KV),DV=\(.DV)", unit: 0, shape: ., p50_us: $p50,
                                                  operations: 4294967296, bytes: 8388608}]}' "${@:5}" \
@@ -23,6 +23,7 @@ narrow='{"B":4,"H":16,"H_KV":16,"S":512,"S_KV":512,"D":64,"DV":32,"CAUSAL":0}'  
 manifest kernels/one attention_fwd "NVIDIA H200" 6 "$window" "$short"
 manifest kernels/two attention_fwd "NVIDIA H200" 5 "$decode" "$window" "$short" "$narrow" # faster
 manifest kernels/other attention_fwd "NVIDIA L4" 1 "$short"                     # of another GPU
+mkdir kernels/large && SMEM=232448 manifest kernels/large attention_fwd "NVIDIA H200" 1 "$short" # of 227 KB, and the row's has 48
 cat >evotile <<'PYTHON'
 #!/usr/bin/env python3
 import json

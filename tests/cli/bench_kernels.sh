@@ -8,7 +8,7 @@ bench
 printf '#!/bin/sh\necho NVIDIA H200, 580.1\n' >bin/nvidia-smi
 manifest() { # FOLDER TEMPLATE CASE...
     jq -n --arg template "$2" --args '{
-        template: {name: $template}, device: {name: "NVIDIA H200"}, predicted: false, smem_limit: 232448,
+        template: {name: $template}, device: {name: "NVIDIA H200"}, predicted: false, smem_limit: (if $template == "gemm" then 232448 else 49152 end),
         units: [{genome: "SWAP=1"}],
         cases: [$ARGS.positional[] | fromjson | {name: tostring, unit: 0, shape: ., p50_us: 5,
                                                  operations: 4294967296, bytes: 33554432}]}' "${@:3}" >"$1/manifest.json"
