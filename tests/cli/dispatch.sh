@@ -40,6 +40,33 @@ shown regret tree --cases 2 --device emulated:sm_90,
 shown export run --within 0 --out no --device emulated:sm_89,emulated:sm_90
 shown export run --within 0 --out no --device emulated:sm_89
 shown export run --out no --device emulated:sm_90
+echo "--- genomes that were nearly as fast at a case are timed, too: those near at most cases first"
+added() { # added TEMPLATES CODE: a copy of the template with that code before the scale
+    mkdir "$1" && cp -r "$ROOT"/tests/templates/rms_rows "$1"
+    sed -i "s!    float scale = rsqrtf!    $2\n&!" "$1"/rms_rows/kernel.cu
+}
+slower() { echo "for (int i = 0; $1 \\&\\& i < $2; i++)\n        sum = sqrtf(sum * sum);\n"; } # slower WHEN STEPS
+searched() { # searched TEMPLATES RUN: the default genomes first, whatever the host
+    export EVOTILE_TEMPLATES=$PWD/$1
+    "$EVOTILE" run near.json --trials 2 --out "$2" >/dev/null 2>&1
+    "$EVOTILE" resume "$2" --trials 8 >/dev/null 2>&1
+}
+config near.json "$cases" '32, 64, 128, 256' '{ "ROWS": { "min": 1, "max": 2 }, "COLS": { "min": 4, "max": 260, "multiple_of": 4 } }'
+# At the short case 64 threads are slower than 128, which are slower than 32. But 64 are near the champion of the long case, too.
+added slow "$(slower 'THREADS == 64 \&\& cols < 20' 5)    $(slower 'THREADS == 128 \&\& cols < 20' 2)"
+searched slow near
+for candidates in 1 3 24; do
+    "$EVOTILE" export near --within 0 --dispatch-cases 4 --candidates $candidates --out near_$candidates 2>&1 | grep -oE '[0-9]+ genomes are timed'
+    jq -c '[.units[].genome] | unique' near_$candidates/manifest.json
+done
+echo "--- one that was never a champion, and fails the final checks of one"
+# 128 threads are the fastest between the cases, and wrong for rows that are longer than those of the ranges.
+added wrong_when_long "$(slower 'THREADS == 64 \&\& cols > 20 \&\& cols < 200' 40)    $(slower 'THREADS == 128 \&\& cols < 20' 2)    if (THREADS == 128 \\&\\& cols > 260)\n        sum *= 2.0f;"
+searched wrong_when_long unchecked
+echo '[{ "ROWS": 1, "COLS": 60 }, { "ROWS": 1, "COLS": 120 }, { "ROWS": 2, "COLS": 60 }, { "ROWS": 2, "COLS": 120 }]' >middle.json
+shown export unchecked --within 0 --dispatch-cases middle.json --out checked | sed 's/genome [0-9]/genome K/'
+jq -c '[.units[].genome] | unique' checked/manifest.json
+export EVOTILE_TEMPLATES=$PWD/templates
 echo "--- a report of it: the regret over shapes"
 shown report tree | sed -E 's/, N MB/, SIZE/'
 grep -o 'aria-label="regret over shapes"' tree/report.html
@@ -64,6 +91,7 @@ echo "--- what is refused"
 shown export run --within -1 --out no
 shown export run --genomes 2 --out no
 shown export run --within 3 --genomes 65 --out no
+shown export run --within 3 --candidates 65 --out no
 shown export run --within 3 --rounds 101 --out no
 shown export run --within 3 --dispatch-cases 0 --out no
 shown export run --within 3 --dispatch-cases nowhere.json --out no
