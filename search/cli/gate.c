@@ -204,7 +204,9 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("verify-key", "PUBKEY",
                "require signatures of this public key of minisign on exported kernels",
                &comparison.verify_key),
-        OPTION("device", "SPEC", "auto, cuda:N or emulated:sm_XX (default: the run's device)",
+        OPTION("device", "SPEC",
+               "auto, cuda:N or emulated:sm_XX (default: the run's device); of wisdom a list of "
+               "one model too, which shares the entries: cuda:all",
                &comparison.device),
         OPTION("templates", "DIR", "of wisdom: folder that is searched for templates first",
                &options.templates),

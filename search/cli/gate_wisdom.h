@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 struct gate_wisdom_options {
-    const char *device;     /* NULL: auto */
+    const char *device;     /* a list of one model, which shares the entries; NULL: auto */
     const char *templates;  /* searched for templates first; NULL: none */
     const char *verify_key; /* of a packed file; NULL: none */
     double tolerance;       /* percent that an entry may be slower than its figure */

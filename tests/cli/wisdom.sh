@@ -40,6 +40,18 @@ echo 'gate'
 gated() { "$EVOTILE" gate "$@" 2>&1 | jq -rc '[.passed, .entries, .stale], (.rows[] | [.case, .stale])' 2>/dev/null; echo "status ${PIPESTATUS[0]}"; }
 gated app.wisdom --device emulated:sm_89
 gated wisdom.db --device emulated:sm_89
+# Two devices share the entries, of several templates and shapes; what each gets is the figures' order, not that of the devices.
+cp two.db all.db && "$EVOTILE" wisdom merge wisdom.db pass.db --store all.db >/dev/null 2>&1
+two=emulated:sm_89,emulated:sm_89
+export EVOTILE_TEMPLATES=$ROOT/tests/templates
+gated all.db --device $two --templates "$ROOT/templates" >of_two
+gated all.db --device emulated:sm_89 --templates "$ROOT/templates" | diff - of_two && sort of_two | uniq -c | sed 's/^ *//'
+# The last one's template has changed, which is known before the others are tried.
+mkdir changed && cp -r "$ROOT/tests/templates/two_pass_max" "$ROOT/templates/softmax_rows" "$ROOT/templates/lib" changed/ && echo '// changed' >>changed/two_pass_max/kernel.cu
+gated all.db --device $two --templates changed
+unset EVOTILE_TEMPLATES
+tell gate app.wisdom --device emulated:sm_89,emulated:sm_90
+tell gate app.wisdom --device emulated:sm_89,
 cp wisdom.db slow.db && python3 -c 'import sqlite3
 store = sqlite3.connect("slow.db")
 store.execute("UPDATE figures SET p50_us = p50_us / 1.06, low_us = 0, high_us = 0 WHERE case_name LIKE \"%33\"")
