@@ -4,7 +4,7 @@
  * part because workers take seconds to start on a GPU. The devices share its entries.
  *
  *     struct wisdom_part *part = wisdom_part_new(path, &source, "templates/softmax_rows");
- *     for (int i = 0; i < count && wisdom_part_add(part, &figures[i], i); i++)
+ *     for (int i = 0; i < count && wisdom_part_add(part, &source.figures.items[i], i); i++)
  *         ;
  *     int status = wisdom_part_try(part, &devices, report, context, &error);
  *     wisdom_part_free(part);
