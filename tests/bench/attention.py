@@ -11,6 +11,8 @@ for comments; those of other solutions are left out) and of the kernels there ar
 --freeze FOLDER exports them there, a folder for each set of rows: attention_h200 (rows 1 to 14), attention_long_h200
 (15 to 19), attention_decode_h200 (20, 21).
 
+Rivals are those of this checkout: a kernel whose folder has another baseline.py is copied to OUT/kernels, with today's.
+
 Records. Each duel is appended to OUT/results.jsonl as it ends, so that a call that was stopped goes on and rows may be
 divided over calls and machines: the table has the rows of all *.jsonl in OUT, a table for each GPU, for each row the
 latest kernel. Another kernel, or --again, repeats duels. --table only prints it, without a GPU; --json as JSON.
@@ -19,10 +21,12 @@ attention_table.py defines the limit and the SOL score.
 Without a GPU it prints SKIP.
 """
 import argparse
+import filecmp
 import glob
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +36,7 @@ from attention_table import markdown, report, stored_records
 from row_numbers import ranges
 
 
+TEMPLATES_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "templates")
 DEFAULT_SMEM = 49152  # bytes of a block, where a config names no limit
 
 
@@ -68,6 +73,27 @@ def this_gpu():
 
 
 # ---- kernels ----
+
+def todays_rivals(options, folder):
+    """The folder, or a copy of it whose template has the baseline of this checkout."""
+    changed = {}
+    for path in glob.glob(os.path.join(folder, "template", "*", "*.py")):
+        part = os.path.relpath(path, os.path.join(folder, "template"))
+        for today in glob.glob(os.path.join(TEMPLATES_FOLDER, os.path.dirname(part), "*.py")):
+            name = os.path.join("template", os.path.dirname(part), os.path.basename(today))
+            there = os.path.join(folder, name)
+            if not os.path.exists(there) or not filecmp.cmp(there, today, shallow=False):
+                changed[name] = today
+    if not changed:
+        return folder
+    copy = os.path.join(options.out, "kernels", os.path.basename(folder))
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    for name, today in changed.items():
+        shutil.copy(today, os.path.join(copy, name))
+    log(f"{folder} has another baseline: {copy} has today's")
+    return copy
+
 
 def exports(options, folder):
     """The exported kernels of a folder; a run is exported below --out."""
@@ -234,6 +260,9 @@ def measure(options, chosen, device, driver):
     duels = Duels(options, device, driver)
     for folder in dict.fromkeys(kernels[index]["folder"] for index in chosen if index in kernels):
         indices = [index for index in chosen if index in kernels and kernels[index]["folder"] == folder]
+        current = todays_rivals(options, folder)
+        for index in indices:
+            kernels[index]["folder"] = current
         rivals = {index: options.rivals or rivals_of(ROWS[index]) for index in indices}
         for rival in dict.fromkeys(rival for index in indices for rival in rivals[index]):
             duels.measure(kernels, [index for index in indices if rival in rivals[index]], rival)

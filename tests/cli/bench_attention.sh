@@ -80,6 +80,16 @@ bench --rows 3,20 --rivals cudnn >/dev/null
 manifest kernels/two attention_fwd "NVIDIA H200" 3 "$decode" "$short"
 bench --rows 3,20 --rivals cudnn,efficient >/dev/null
 cat calls
+echo "rivals are those of this checkout"
+rm calls
+mkdir -p kernels/two/template/lib && cp -r "$ROOT/templates/attention_fwd" kernels/two/template/ && cp "$ROOT"/templates/lib/*.py kernels/two/template/lib/
+bench --rows 3 --rivals cudnn --again >/dev/null
+echo "RIVALS = []" >kernels/two/template/attention_fwd/baseline.py
+rm kernels/two/template/lib/cudnn_graph.py
+bench --rows 3 --rivals cudnn --again >/dev/null
+cat calls
+diff -rq kernels/two out/kernels/two
+cmp out/kernels/two/template/attention_fwd/baseline.py "$ROOT/templates/attention_fwd/baseline.py" && rm -r kernels/two/template
 echo "parts of other calls, and other GPUs"
 mkdir merged
 grep -m1 '"row": 2' out/results.jsonl >merged/a.jsonl
