@@ -279,7 +279,8 @@ static const struct genome_set genome_sets[] = {
      "{ \"template\": \"gemm/gemv\", \"timing\": {\"inputs\": 1},\n"
      "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
      "  {\"M\": 1, \"N\": 43, \"K\": 9000, \"TRANS_B\": 1, \"EPILOGUE\": 1},\n"
-     "  {\"M\": 5, \"N\": 21, \"K\": 4104, \"TRANS_B\": 1, \"EPILOGUE\": 1, \"BATCH\": 2}] }",
+     "  {\"M\": 5, \"N\": 21, \"K\": 4104, \"TRANS_B\": 1, \"EPILOGUE\": 1, \"BATCH\": 2},\n"
+     "  {\"M\": 2, \"N\": 8, \"K\": 8200, \"TRANS_B\": 1, \"EPILOGUE\": 1}] }",
      "templates/gemm/gemv"},
     {"few rows of halves with a residual", "emulated:sm_80",
      "{ \"template\": \"gemm/gemv\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"

@@ -49,7 +49,7 @@ DEVICE float add_warps(int i) {
 DEVICE bool add_blocks_of_cluster(float &sum, int i) {
     const float *first_smem = sums_smem() + warps_k * elements;
     const int rank = cluster_rank();
-    cluster_wait(); // every block has begun: kernel.cu has the arrival
+    cluster_wait(); // every block has started: kernel.cu has the arrival
     if (i < elements)
         store_shared_cluster(map_to_block(smem_address(first_smem + rank * elements + i), 0), sum);
     cluster_arrive();
