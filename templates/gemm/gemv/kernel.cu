@@ -80,6 +80,8 @@ using warp_sums = float[rows][columns][chains];
 #include "sums.cuh"
 
 // ---- Loads ----
+//
+// `whole`: rows end where a group of loads does, so that no load needs a condition.
 
 // The loads of a block: [first, end) of a row's, a multiple of groups, perhaps beyond its end.
 struct block_loads {
@@ -115,13 +117,13 @@ struct b_rows {
     }
 
     // The group whose first load of this lane is `first`; zeros beyond the ends of rows.
-    DEVICE void load_group(group_of_b &group, int first) const {
+    template <bool whole> DEVICE void load_group(group_of_b &group, int first) const {
 #pragma unroll
         for (int step = 0; step < unroll; ++step)
 #pragma unroll
             for (int c = 0; c < columns; ++c) {
                 const int i = first + step * step_loads;
-                group[step][c] = i < row_loads ? load_b(row_gmem[c] + i) : load{};
+                group[step][c] = whole || i < row_loads ? load_b(row_gmem[c] + i) : load{};
             }
     }
 
@@ -130,14 +132,14 @@ struct b_rows {
                (((stage * unroll + step) * columns + c) * threads + threadIdx.x) * 16;
     }
 
-    DEVICE void copy_group(int stage, int first) const {
+    template <bool whole> DEVICE void copy_group(int stage, int first) const {
 #pragma unroll
         for (int step = 0; step < unroll; ++step)
 #pragma unroll
             for (int c = 0; c < columns; ++c) {
                 const int i = first + step * step_loads;
-                cp_async_16(place_smem(stage, step, c), row_gmem[c] + min_of(i, row_loads - 1),
-                            i < row_loads);
+                const bool inside = whole || i < row_loads;
+                cp_async_16(place_smem(stage, step, c), row_gmem[c] + (inside ? i : 0), inside);
             }
     }
 };
@@ -163,10 +165,10 @@ struct a_rows {
         cp_async_commit();
     }
 
-    DEVICE load get(int r, int i) const {
+    template <bool whole> DEVICE load get(int r, int i) const {
         if constexpr (a_in_smem)
             return row_smem(r)[i - own.first];
-        if (i >= own.row_loads)
+        if (!whole && i >= own.row_loads)
             return load{};
         const int row = min_of(r, rows_left - 1); // the sums of rows beyond the last are not stored
         return __builtin_bit_cast(load, __ldg(reinterpret_cast<const uint4 *>(
@@ -176,11 +178,12 @@ struct a_rows {
 
 // ---- Sums ----
 
+template <bool whole>
 DEVICE void add_products(warp_sums &sums, const load (&b)[columns], const a_rows &a, int i) {
     load a_loads[rows];
 #pragma unroll
     for (int r = 0; r < rows; ++r)
-        a_loads[r] = a.get(r, i);
+        a_loads[r] = a.get<whole>(r, i);
 #pragma unroll
     for (int word = 0; word < 4; ++word)
 #pragma unroll
@@ -199,6 +202,7 @@ DEVICE void add_products(warp_sums &sums, const load (&b)[columns], const a_rows
 
 // The loads of this lane, of which `first` is the block's first. The first ones of B are issued
 // before the block waits for A.
+template <bool whole>
 DEVICE void sum_loads(warp_sums &sums, const b_rows &b, const a_rows &a, int first) {
     const int end = a.own.end;
     const auto wait_for_a = [] {
@@ -211,28 +215,30 @@ DEVICE void sum_loads(warp_sums &sums, const b_rows &b, const a_rows &a, int fir
         a.copy();
     if constexpr (b_in_registers) {
         group_of_b group, next;
-        b.load_group(group, first);
-        wait_for_a();
-#pragma unroll 1
-        for (int i = first; i < end; i += group_loads) {
-            if (stages == 2 && i + group_loads < end)
-                b.load_group(next, i + group_loads);
+        const auto load_ahead = [&](group_of_b &to, int i) {
+            if (i < end)
+                b.load_group<whole>(to, i);
+        };
+        const auto multiply = [&](const group_of_b &loaded, int i) {
 #pragma unroll
             for (int step = 0; step < unroll; ++step)
-                add_products(sums, group[step], a, i + step * step_loads);
-            if (stages == 1 && i + group_loads < end)
-                b.load_group(group, i + group_loads);
+                add_products<whole>(sums, loaded[step], a, i + step * step_loads);
+        };
+        b.load_group<whole>(group, first);
+        wait_for_a();
+#pragma unroll 1
+        for (int i = first; i < end; i += stages * group_loads) {
             if constexpr (stages == 2)
-#pragma unroll
-                for (int step = 0; step < unroll; ++step)
-#pragma unroll
-                    for (int c = 0; c < columns; ++c)
-                        group[step][c] = next[step][c];
+                load_ahead(next, i + group_loads);
+            multiply(group, i);
+            load_ahead(group, i + stages * group_loads);
+            if (stages == 2 && i + group_loads < end)
+                multiply(next, i + group_loads);
         }
     } else {
         const auto copy_next = [&](int stage, int i) {
             if (i < end)
-                b.copy_group(stage, i);
+                b.copy_group<whole>(stage, i);
             cp_async_commit(); // perhaps of nothing, so that one group is one stage
         };
 #pragma unroll 1
@@ -250,7 +256,7 @@ DEVICE void sum_loads(warp_sums &sums, const b_rows &b, const a_rows &a, int fir
                 for (int c = 0; c < columns; ++c)
                     b_loads[c] = __builtin_bit_cast(
                         load, load_smem_16(b_rows::place_smem(stage, step, c)));
-                add_products(sums, b_loads, a, i + step * step_loads);
+                add_products<whole>(sums, b_loads, a, i + step * step_loads);
             }
             copy_next(stage, i + stages * group_loads);
             stage = stage + 1 == stages ? 0 : stage + 1;
@@ -282,11 +288,15 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, MIN_CTAS)
     const block_loads own = {split * groups / splits * group_loads,
                              (split + 1) * groups / splits * group_loads, K / 8};
     const i64 first_row_of_all = multiply_wide(batch, M) + first_row;
+    const b_rows from_b(b + multiply_wide(batch, N) * K, first_column + own_columns, N, K);
+    const a_rows from_a = {reinterpret_cast<const load *>(a + first_row_of_all * K), M - first_row,
+                           own};
+    const int first = own.first + along_k * 32 + static_cast<int>(threadIdx.x) % 32;
     warp_sums sums = {};
-    sum_loads(sums,
-              b_rows(b + multiply_wide(batch, N) * K, first_column + own_columns, N, K),
-              {reinterpret_cast<const load *>(a + first_row_of_all * K), M - first_row, own},
-              own.first + along_k * 32 + static_cast<int>(threadIdx.x) % 32);
+    if (own.row_loads % group_loads == 0)
+        sum_loads<true>(sums, from_b, from_a, first);
+    else
+        sum_loads<false>(sums, from_b, from_a, first);
 
     leave_sums(sums, own_columns, along_k);
     __syncthreads(); // the sums of all warps are there

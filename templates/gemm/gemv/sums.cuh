@@ -2,19 +2,20 @@
 
 // The sums of `count` values each over the lanes of a warp, a power of two up to 32: lane l gets
 // that of value l / (32 / count). While lanes have several values, each exchange halves them.
-template <int count> DEVICE float lanes_sums(float (&values)[count]) {
-    const int lane = threadIdx.x % 32;
+template <int count, int step = 16> DEVICE float lanes_sums(const float (&values)[count]) {
+    if constexpr (count == 1) {
+        return lanes_sum<2 * step>(values[0]);
+    } else {
+        const bool upper = threadIdx.x & step;
+        float halved[count / 2];
 #pragma unroll
-    for (int half = count / 2, step = 16; half > 0; half /= 2, step /= 2) {
-        const bool upper = lane & step;
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-            const float kept = upper ? values[i + half] : values[i];
-            const float given = upper ? values[i] : values[i + half];
-            values[i] = kept + __shfl_xor_sync(full_warp_mask, given, step);
+        for (int i = 0; i < count / 2; ++i) {
+            const float kept = upper ? values[i + count / 2] : values[i];
+            const float given = upper ? values[i] : values[i + count / 2];
+            halved[i] = kept + __shfl_xor_sync(full_warp_mask, given, step);
         }
+        return lanes_sums<count / 2, step / 2>(halved);
     }
-    return lanes_sum<32 / count>(values[0]);
 }
 
 // The sums of a warp in shared memory, for add_warps.
