@@ -296,6 +296,21 @@ static const struct genome_set genome_sets[] = {
      "  {\"B\": 3, \"H\": 8, \"H_KV\": 1, \"S\": 33, \"S_KV\": 20, \"D\": 64, \"CAUSAL\": 1,\n"
      "   \"VARLEN\": 1}], \"genes\": {\"PACK_HEADS\": [2, 4, 8]} }",
      "templates/attention_fwd/hopper"},
+    /* Columns that no vector divides, and rows long enough for splits of each group of loads. */
+    {"few rows of bf16 with a bias", "emulated:sm_90",
+     "{ \"template\": \"gemm/gemv\", \"timing\": {\"inputs\": 1},\n"
+     "  \"limits\": {\"smem_bytes\": 232448}, \"cases\": [\n"
+     "  {\"M\": 1, \"N\": 43, \"K\": 9000, \"TRANS_B\": 1, \"EPILOGUE\": 1},\n"
+     "  {\"M\": 5, \"N\": 21, \"K\": 4104, \"TRANS_B\": 1, \"EPILOGUE\": 1, \"BATCH\": 2},\n"
+     "  {\"M\": 2, \"N\": 8, \"K\": 8200, \"TRANS_B\": 1, \"EPILOGUE\": 1}] }",
+     "templates/gemm/gemv"},
+    {"few rows of halves with a residual", "emulated:sm_80",
+     "{ \"template\": \"gemm/gemv\", \"timing\": {\"inputs\": 1}, \"cases\": [\n"
+     "  {\"M\": 16, \"N\": 37, \"K\": 4104, \"TRANS_B\": 1, \"BATCH\": 2, \"BF16\": 0,\n"
+     "   \"EPILOGUE\": 4}, {\"M\": 3, \"N\": 70, \"K\": 8200, \"TRANS_B\": 1, \"BF16\": 0,\n"
+     "   \"EPILOGUE\": 4}, {\"M\": 1, \"N\": 9, \"K\": 9008, \"TRANS_B\": 1, \"BF16\": 0,\n"
+     "   \"EPILOGUE\": 4}] }",
+     "templates/gemm/gemv"},
 };
 enum { GENOME_SETS = sizeof genome_sets / sizeof *genome_sets };
 

@@ -15,5 +15,6 @@ int main(void) {
     int failed = try_many("tests/bench/gemm", 0, 1);
     failed += try_genomes("templates/gemm/mma", 0, 1, genomes);
     failed += try_genomes("templates/gemm/hopper", 0, 1, genomes);
+    failed += try_genomes("templates/gemm/gemv", 0, 1, genomes);
     return failed;
 }
