@@ -3,7 +3,7 @@
  * and solution, one limit of shared memory, and at most as many shapes as a config has cases. A
  * part because workers take seconds to start on a GPU. The devices share its entries.
  *
- *     struct wisdom_part *part = wisdom_part_new(path, &source, "templates/softmax_rows");
+ *     struct wisdom_part *part = wisdom_part_new(path, &source, template_folder);
  *     for (int i = 0; i < count && wisdom_part_add(part, &source.figures.items[i], i); i++)
  *         ;
  *     int status = wisdom_part_try(part, &devices, report, context, &error);
