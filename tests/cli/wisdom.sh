@@ -49,7 +49,7 @@ gated all.db --device emulated:sm_89 --templates "$ROOT/templates" | diff - of_t
 # The last one's template has changed, which is known before the others are tried.
 mkdir changed && cp -r "$ROOT/tests/templates/two_pass_max" "$ROOT/templates/softmax_rows" "$ROOT/templates/lib" changed/ && echo '// changed' >>changed/two_pass_max/kernel.cu
 gated all.db --device $two --templates changed
-unset EVOTILE_TEMPLATES
+export EVOTILE_TEMPLATES=$ROOT/templates
 tell gate app.wisdom --device emulated:sm_89,emulated:sm_90
 tell gate app.wisdom --device emulated:sm_89,
 cp wisdom.db slow.db && python3 -c 'import sqlite3
