@@ -87,8 +87,9 @@ def todays_rivals(options, folder):
     if not changed:
         return folder
     copy = os.path.join(options.out, "kernels", os.path.basename(folder))
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy)
+    if os.path.realpath(copy) != os.path.realpath(folder):  # --kernels may be an earlier call's copies
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
     for name, today in changed.items():
         shutil.copy(today, os.path.join(copy, name))
     log(f"{folder} has another baseline: {copy} has today's")
