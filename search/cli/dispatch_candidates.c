@@ -127,7 +127,8 @@ int dispatch_add_kernels(struct dispatch_work *work, const struct dispatch_optio
         add_kernel(work, goal, run->champions[goal]->number, &run->genomes[goal]);
     }
     int status = read_boards(&candidates, error);
-    qsort(candidates.items, (size_t)candidates.count, sizeof *candidates.items, compare);
+    if (candidates.count > 0)
+        qsort(candidates.items, (size_t)candidates.count, sizeof *candidates.items, compare);
     if (status == 0)
         status = add_candidates(work, &candidates, most, error);
     free(candidates.items);

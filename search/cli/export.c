@@ -126,8 +126,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
         OPTION("genomes", "N", "with --within: at most so many genomes, whatever the fraction",
                &export.dispatch.most),
         OPTION("candidates", "N",
-               "with --within: genomes that are timed, of the champions and those nearly as fast "
-               "(default 24)",
+               "with --within: time all champions, and genomes that are nearly as fast, up to so "
+               "many in all (default 24)",
                &export.dispatch.candidates),
         OPTION("rounds", "N",
                "with --within: trials of a kernel at a shape, of those near the fastest (default "
