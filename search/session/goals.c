@@ -99,7 +99,12 @@ static int start_evolution(struct session *session, int g, struct error *error) 
     if (session->evolutions[g] != NULL)
         return 0;
     config_goal_name(config, g, name);
-    return error_prefix(error, "%s", name);
+    struct problem why;
+    const bool is_one_of_several = config_rivals(config) > 1 && space_is_empty(space, &why);
+    return error_prefix(error, "%s%s", name,
+                        is_one_of_several ? " (if it cannot do this case, name the other "
+                                            "solutions in \"solutions\")"
+                                          : "");
 }
 
 int session_start_goals(struct session *session, const struct device_info *device,
