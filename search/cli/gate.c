@@ -97,6 +97,7 @@ static int judge_target(void *context, const struct record_comparison *compariso
 struct gate_options {
     const char *against, *criteria, *templates;
     double tolerance; /* NaN: not given */
+    double seconds;   /* 0: not given */
     bool promote;
 };
 
@@ -108,6 +109,8 @@ static int check_options(const struct gate_options *options,
             "gate: --against is missing: give a run, a kernel, its manifest.json, or baseline");
     if (comparison->blocks < 2 || comparison->blocks > DUEL_BLOCKS_MAX)
         return error_input(error, "--blocks must be from 2 to %d", DUEL_BLOCKS_MAX);
+    if (options->seconds > 0)
+        return error_input(error, "--time is of wisdom alone: leave it out, or give --blocks");
     if (options->criteria != NULL && options->promote)
         return error_input(error, "--criteria replaces --promote: give one of the two");
     return 0;
@@ -120,7 +123,8 @@ static int gate_entries(const char *path, const struct gate_options *options,
         .device = comparison->device,
         .templates = options->templates,
         .verify_key = comparison->verify_key,
-        .tolerance = isnan(options->tolerance) ? WISDOM_TOLERANCE : options->tolerance};
+        .tolerance = isnan(options->tolerance) ? WISDOM_TOLERANCE : options->tolerance,
+        .seconds = options->seconds};
     if (options->against != NULL || options->criteria != NULL || options->promote)
         return error_input(error,
                            "%s is wisdom, whose entries are compared with their own figures: leave "
@@ -210,6 +214,8 @@ static int run(const struct verb *verb, int argc, char **argv) {
                &comparison.device),
         OPTION("templates", "DIR", "of wisdom: folder that is searched for templates first",
                &options.templates),
+        {"time", "T", "of wisdom: begin no entry after T: 30s, 10m or 8h", OPTION_DURATION,
+         &options.seconds},
         {0},
     };
     struct error error = {0};

@@ -8,6 +8,7 @@
 #include "cli/wisdom_part.h"
 #include "render/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,10 @@ struct gate {
     cJSON **rows;                  /* of each figure; NULL: none yet */
     int count;                     /* figures of that model */
     int checked, stale, elsewhere; /* elsewhere: of other devices */
-    double said;                   /* when progress was logged */
+    struct wisdom_part **parts;    /* in the order in which they are tried */
+    int part_count;
+    double end;  /* by clock_seconds: no entry is begun after it */
+    double said; /* when progress was logged */
 };
 
 /* ---- what is found ---- */
@@ -41,6 +45,8 @@ static int record(struct gate *gate, const struct wisdom_figure *figure, const c
     json_add(row, "recorded_driver=%s driver=%s", figure->driver, wisdom_driver(&gate->device));
     gate->checked++;
     gate->stale += stale[0] != '\0';
+    if (stale[0] != '\0')
+        log_info("%s, %s: %s", figure->template_name, figure->case_name, stale);
     return gate->source.store == NULL ? 0
                                       : wisdom_store_mark(gate->source.store, figure->id, stale,
                                                           wisdom_driver(&gate->device),
@@ -80,68 +86,92 @@ static bool same_template(const struct wisdom_figure *a, const struct wisdom_fig
     return strcmp(a->template_name, b->template_name) == 0 && strcmp(a->solution, b->solution) == 0;
 }
 
-/* Tries what the part has, and ends it. */
-static int try_part(struct gate *gate, struct wisdom_part **part, struct error *error) {
-    const int status =
-        *part == NULL ? 0 : wisdom_part_try(*part, &gate->devices, report_entry, gate, error);
-    wisdom_part_free(*part);
-    *part = NULL;
-    return status;
-}
-
-/* Adds the entry to the part, after that has been tried if it has no place for it. */
-static int add_entry(struct gate *gate, struct wisdom_part **part, int index, const char *folder,
-                     struct error *error) {
+/* Adds the entry to a part that has a place for it, else to a new one. */
+static void add_entry(struct gate *gate, int index, const char *folder) {
     const struct wisdom_figure *figure = &gate->source.figures.items[index];
-    if (*part != NULL && wisdom_part_add(*part, figure, index))
-        return 0;
-    if (try_part(gate, part, error) < 0)
-        return -1;
-    *part = wisdom_part_new(gate->path, &gate->source, folder);
-    wisdom_part_add(*part, figure, index);
-    return 0;
+    for (int p = 0; p < gate->part_count; p++)
+        if (wisdom_part_add(gate->parts[p], figure, index))
+            return;
+    gate->parts = xrealloc(gate->parts, (size_t)(gate->part_count + 1) * sizeof *gate->parts);
+    struct wisdom_part *part = wisdom_part_new(gate->path, &gate->source, folder);
+    gate->parts[gate->part_count++] = part;
+    wisdom_part_add(part, figure, index);
 }
 
 static bool is_of_device(const struct gate *gate, const struct wisdom_figure *figure) {
     return strcmp(figure->device, gate->device.name) == 0;
 }
 
-static int gate_entries(struct gate *gate, struct error *error) {
-    struct wisdom_template_state *state = xcalloc(1, sizeof *state);
+/* What was checked longest ago comes first, so that gates of limited time reach everything. */
+static int compare_checked(const void *a, const void *b) {
+    const struct wisdom_figure *one = *(const struct wisdom_figure *const *)a;
+    const struct wisdom_figure *other = *(const struct wisdom_figure *const *)b;
+    if (one->checked_at != other->checked_at)
+        return one->checked_at < other->checked_at ? -1 : 1;
+    return one < other ? -1 : 1;
+}
+
+/* The figures of the devices' model; the caller frees the list. */
+static const struct wisdom_figure **list_figures(struct gate *gate) {
     const struct wisdom_figures *figures = &gate->source.figures;
-    const struct wisdom_figure *last = NULL;
-    struct wisdom_part *part = NULL;
-    int status = 0;
+    const struct wisdom_figure **list = xcalloc((size_t)figures->count + 1, sizeof *list);
     for (int i = 0; i < figures->count; i++)
-        gate->count += is_of_device(gate, &figures->items[i]);
+        if (is_of_device(gate, &figures->items[i]))
+            list[gate->count++] = &figures->items[i];
     gate->elsewhere = figures->count - gate->count;
-    gate->said = clock_seconds();
-    for (int i = 0; i < figures->count && status == 0; i++) {
-        const struct wisdom_figure *figure = &figures->items[i];
+    qsort(list, (size_t)gate->count, sizeof *list, compare_checked);
+    return list;
+}
+
+/* Records what is outdated, and divides the others into parts. */
+static int make_parts(struct gate *gate, struct error *error) {
+    struct wisdom_template_state *state = xcalloc(1, sizeof *state);
+    const struct wisdom_figure **list = list_figures(gate), *last = NULL;
+    int status = 0;
+    for (int i = 0; i < gate->count && status == 0; i++) {
         char why[256];
-        if (!is_of_device(gate, figure))
-            continue;
-        if (last == NULL || !same_template(last, figure))
-            wisdom_find_template(figure, gate->options->templates, state);
-        last = figure;
-        status = wisdom_is_outdated(figure, state, NULL, why, sizeof why)
-                     ? record(gate, figure, why, NULL, error)
-                     : add_entry(gate, &part, i, state->folder, error);
+        if (last == NULL || !same_template(last, list[i]))
+            wisdom_find_template(list[i], gate->options->templates, state);
+        last = list[i];
+        if (wisdom_is_outdated(list[i], state, NULL, why, sizeof why))
+            status = record(gate, list[i], why, NULL, error);
+        else
+            add_entry(gate, (int)(list[i] - gate->source.figures.items), state->folder);
     }
-    if (status == 0)
-        status = try_part(gate, &part, error);
-    wisdom_part_free(part);
+    free(list);
     free(state);
     return status;
+}
+
+static int gate_entries(struct gate *gate, struct error *error) {
+    const double seconds = gate->options->seconds;
+    gate->said = clock_seconds();
+    gate->end = seconds > 0 ? gate->said + seconds : INFINITY;
+    int status = make_parts(gate, error);
+    for (int p = 0; p < gate->part_count && status == 0 && clock_seconds() < gate->end; p++)
+        status = wisdom_part_try(gate->parts[p], &gate->devices, gate->end, report_entry, gate,
+                                 error);
+    for (int p = 0; p < gate->part_count; p++)
+        wisdom_part_free(gate->parts[p]);
+    free(gate->parts);
+    if (status < 0 || gate->checked > 0)
+        return status;
+    return gate->count == 0
+               ? error_input(error,
+                             "%s has no entry of %s: give the device that its kernels were tuned "
+                             "on with --device",
+                             gate->path, gate->device.name)
+               : error_input(error, "no entry was verified in %g s: give more --time", seconds);
 }
 
 static int print_gate(struct gate *gate) {
     cJSON *object = cJSON_CreateObject();
     json_add(object,
              "passed=%hhd gated=%s device=%s driver=%s tolerance_percent=%g entries=%d stale=%d "
-             "of_other_devices=%d",
+             "not_reached=%d of_other_devices=%d",
              gate->stale == 0, gate->path, gate->device.name, wisdom_driver(&gate->device),
-             gate->options->tolerance, gate->checked, gate->stale, gate->elsewhere);
+             gate->options->tolerance, gate->checked, gate->stale, gate->count - gate->checked,
+             gate->elsewhere);
     cJSON *rows = cJSON_AddArrayToObject(object, "rows");
     for (int i = 0; i < gate->source.figures.count; i++) {
         if (gate->rows[i] != NULL)
@@ -149,6 +179,11 @@ static int print_gate(struct gate *gate) {
         gate->rows[i] = NULL;
     }
     table_print_json(object, stdout);
+    if (gate->checked < gate->count)
+        log_info("%d of %d entries were not reached in %g s%s", gate->count - gate->checked,
+                 gate->count, gate->options->seconds,
+                 gate->source.store != NULL ? ": the next gate of this store begins with them"
+                                            : "");
     return gate->stale == 0 ? STATUS_DONE : STATUS_GATE;
 }
 
@@ -170,12 +205,6 @@ int gate_wisdom_run(const char *path, const struct gate_wisdom_options *options,
         gate->rows = xcalloc((size_t)gate->source.figures.count + 1, sizeof *gate->rows);
         status = gate_entries(gate, error);
     }
-    if (status == 0 && gate->checked == 0)
-        status =
-            error_input(error,
-                        "%s has no entry of %s: give the device that its kernels were tuned on "
-                        "with --device",
-                        path, gate->device.name);
     if (status == 0)
         status = print_gate(gate);
     for (int i = 0; gate->rows != NULL && i < gate->source.figures.count; i++)

@@ -1,6 +1,7 @@
 /*
  * gate_wisdom: the gate of a wisdom store or file: every entry is verified as a new champion is,
- * and timed again. What no longer holds is marked in the store.
+ * and timed again. What no longer holds is marked in the store. What was checked longest ago comes
+ * first.
  *
  *     const struct gate_wisdom_options options = {.tolerance = 5};
  *     int status = gate_wisdom_run("app.wisdom", &options, &error);    // an exit status, or -1
@@ -15,6 +16,7 @@ struct gate_wisdom_options {
     const char *templates;  /* searched for templates first; NULL: none */
     const char *verify_key; /* of a packed file; NULL: none */
     double tolerance;       /* percent that an entry may be slower than its figure */
+    double seconds;         /* no entry is begun after these; 0: all are tried */
 };
 
 /* Prints one JSON object. */

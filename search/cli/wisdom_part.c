@@ -1,5 +1,6 @@
 #include "cli/wisdom_part.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "run/replay_targets.h"
 #include "session/single_trial.h"
@@ -24,7 +25,8 @@ struct wisdom_part {
     int shape_count;
     const char *shapes[CASES_MAX];
     struct replay_targets targets; /* an item for each entry */
-    int next, done;                /* the entry that the next free device takes */
+    int next;                      /* the entry that the next free device takes */
+    double end;                    /* by clock_seconds: none is begun after it */
     wisdom_part_report *report;
     void *context;
 };
@@ -176,10 +178,10 @@ static int fill_targets(struct wisdom_part *part, const struct device_info *devi
 /* ---- on the devices ---- */
 
 /* Submits the next entry that can be tried, and reports those that cannot. Returns 1; 0 if none is
-   left. */
+   left, or the time is over. */
 static int submit_next(struct wisdom_part *part, struct single_trial *single_trial,
                        struct error *error) {
-    for (; part->next < part->count; part->next++) {
+    for (; part->next < part->count && clock_seconds() < part->end; part->next++) {
         const struct entry *entry = &part->entries[part->next];
         struct replay_target *target = &part->targets.items[part->next];
         if (entry->refused != NULL) {
@@ -226,12 +228,13 @@ static int share_entries(struct wisdom_part *part, struct single_trial *const *s
     return status < 0 ? -1 : 0;
 }
 
-int wisdom_part_try(struct wisdom_part *part, const struct device_list *devices,
+int wisdom_part_try(struct wisdom_part *part, const struct device_list *devices, double end,
                     wisdom_part_report *report, void *context, struct error *error) {
     const int count = devices->count < part->count ? devices->count : part->count;
     struct single_trial *single_trials[DEVICES_MAX] = {NULL};
     part->report = report;
     part->context = context;
+    part->end = end;
     int status = part->count > 0 ? write_config(part, error) : 0;
     if (status == 0)
         status = single_trials_start(single_trials, part->targets.config_path,

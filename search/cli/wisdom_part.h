@@ -6,7 +6,7 @@
  *     struct wisdom_part *part = wisdom_part_new(path, &source, template_folder);
  *     for (int i = 0; i < count && wisdom_part_add(part, &source.figures.items[i], i); i++)
  *         ;
- *     int status = wisdom_part_try(part, &devices, report, context, &error);
+ *     int status = wisdom_part_try(part, &devices, INFINITY, report, context, &error);
  *     wisdom_part_free(part);
  */
 #ifndef EVOTILE_CLI_WISDOM_PART_H
@@ -31,8 +31,9 @@ bool wisdom_part_add(struct wisdom_part *part, const struct wisdom_figure *figur
 typedef int wisdom_part_report(void *context, int index, const struct outcome *outcome,
                                const char *refused, struct error *error);
 
-/* Verifies each entry as a new champion is, and times it. */
-int wisdom_part_try(struct wisdom_part *part, const struct device_list *devices,
+/* Verifies each entry as a new champion is, and times it. None is begun after `end`, by
+   clock_seconds. */
+int wisdom_part_try(struct wisdom_part *part, const struct device_list *devices, double end,
                     wisdom_part_report *report, void *context, struct error *error);
 
 #endif
