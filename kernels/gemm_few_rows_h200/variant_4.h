@@ -1,0 +1,43 @@
+// variant_4.h: the genes of variant 4 of gemm, for hopper. Generated: do not edit.
+//
+// genome:
+//   SWAP=1,BLOCK_M=64,BLOCK_N=16,BLOCK_K=128,CONSUMERS=1,PINGPONG=0,PRODUCER=warp,STAGES=8,
+//   CLUSTER_M=1,CLUSTER_N=1,SCHEDULE=splits,SPLITS=2,COMBINE=cluster,PERSISTENT=1,STORE=direct,
+//   GROUP=8,MIN_CTAS=1
+// for TRANS_A=0,TRANS_B=1,BF16=1,EPILOGUE=0 only
+// key: 20e1cd38045edc2ef44412f54f5a86e8 (its parts are in manifest.json)
+// device: NVIDIA H200, driver 13.0, compiled for sm_90a by NVRTC 13.0
+// latency per call:
+//   M=16,N=4096,K=4096,TRANS_B=1     p50 10.81 us, p90 10.86 us
+//   M=16,N=4096,K=14336,TRANS_B=1    p50 29.28 us, p90 29.35 us
+
+#define SWAP 1
+#define BLOCK_M 64
+#define BLOCK_N 16
+#define BLOCK_K 128
+#define CONSUMERS 1
+#define PINGPONG 0
+#define PRODUCER_WARP 0
+#define PRODUCER_WARPGROUP 1
+#define PRODUCER PRODUCER_WARP
+#define STAGES 8
+#define CLUSTER_M 1
+#define CLUSTER_N 1
+#define SCHEDULE_SPLITS 2
+#define SCHEDULE_STREAM_K 3
+#define SCHEDULE SCHEDULE_SPLITS
+#define SPLITS 2
+#define COMBINE_LAST 4
+#define COMBINE_CLUSTER 5
+#define COMBINE COMBINE_CLUSTER
+#define PERSISTENT 1
+#define STORE_DIRECT 6
+#define STORE_TMA 7
+#define STORE STORE_DIRECT
+#define GROUP 8
+#define MIN_CTAS 1
+#define TRANS_A 0
+#define TRANS_B 1
+#define BF16 1
+#define EPILOGUE 0
+#define EVOTILE_GENOME 0x6bc691c4c67d8681ull
