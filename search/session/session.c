@@ -8,6 +8,7 @@
 #include "run/profile_results.h"
 #include "run/run_solutions.h"
 #include "session/goals.h"
+#include "session/left_out.h"
 #include "session/session_start.h"
 #include "session/session_store.h"
 #include "session/share.h"
@@ -97,8 +98,10 @@ int session_create(struct session *session, const char *run_dir, struct config *
     session->workers_lock = run_dir_claim(run_dir, error);
     bool claimed = session->workers_lock >= 0;
     int status = claimed ? fill_run_dir(session, run_dir, &start, error) : -1;
-    if (status == 0)
+    if (status == 0) {
+        session_log_left_out(session);
         session_start_log(&start, session);
+    }
     session_start_close(&start);
     if (status < 0) {
         struct error ignored;
@@ -352,6 +355,7 @@ int session_resume(struct session *session, const char *run_dir, const cJSON *ch
                               &device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;
+    session_log_left_out(session);
     session->started_s = clock_seconds();
     return 0;
 }
@@ -365,6 +369,7 @@ void session_close(struct session *session) {
         template_free(session->templates[g]);
         free(session->seeds[g]);
         free(session->sources[g]);
+        free(session->left_out[g]);
         free(session->folders[g]);
     }
     free(session->solution_config);
