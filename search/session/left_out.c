@@ -43,11 +43,9 @@ static int decide(struct session *session, int first, struct error *error) {
     return left_out < config_rivals(config) ? 0 : refuse(session, first, error);
 }
 
-int session_find_left_out(struct session *session, struct error *error) {
+static int decide_all(struct session *session, struct error *error) {
     const int rivals = config_rivals(session->config);
     int status = 0;
-    if (session->store != NULL)
-        return session_store_read_left_out(session, error);
     for (int first = 0; rivals > 1 && first < session->goal_count && status == 0; first += rivals)
         status = decide(session, first, error);
     return status;
@@ -82,9 +80,15 @@ static void log_solution(const struct session *session, int solution) {
     strbuf_release(&cases);
 }
 
-void session_log_left_out(const struct session *session) {
-    for (int solution = 0; solution < session->config->solution_count; solution++)
+/* ---- both ---- */
+
+int session_find_left_out(struct session *session, struct error *error) {
+    const int solutions = session->config->solution_count;
+    if ((session->store != NULL ? session_store_read_left_out : decide_all)(session, error) < 0)
+        return -1;
+    for (int solution = 0; solution < solutions; solution++)
         log_solution(session, solution);
+    return 0;
 }
 
 int session_searched_count(const struct session *session) {

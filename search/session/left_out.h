@@ -6,9 +6,8 @@
  * Such a goal keeps its number, its board and its name, but gets no trial. A new run decides it by
  * the spaces and stores why; a resumed one reads what was stored, so that it makes the same choice.
  *
- *     if (session_find_left_out(session, &error) < 0) // fills session->left_out
+ *     if (session_find_left_out(session, &error) < 0) // fills session->left_out, and says it
  *         return -1;
- *     session_log_left_out(session);
  *     int searched = session_searched_count(session);
  */
 #ifndef EVOTILE_SESSION_LEFT_OUT_H
@@ -18,11 +17,9 @@
 
 /* After the templates of all goals: decides, or, if the session has a store, reads. An error of the
    user's input if no solution has a valid genome for some cases. Without rivals nothing is left
-   out: evolution_new then says that the space is empty. */
+   out: evolution_new then says that the space is empty. A line on stderr for each solution that is
+   left out says of which cases, and why. */
 int session_find_left_out(struct session *session, struct error *error);
-
-/* Says, in a line for each such solution, which cases it is left out of, and why. */
-void session_log_left_out(const struct session *session);
 
 /* The number of goals that are searched. */
 int session_searched_count(const struct session *session);

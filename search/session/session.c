@@ -8,7 +8,6 @@
 #include "run/profile_results.h"
 #include "run/run_solutions.h"
 #include "session/goals.h"
-#include "session/left_out.h"
 #include "session/session_start.h"
 #include "session/session_store.h"
 #include "session/share.h"
@@ -98,10 +97,8 @@ int session_create(struct session *session, const char *run_dir, struct config *
     session->workers_lock = run_dir_claim(run_dir, error);
     bool claimed = session->workers_lock >= 0;
     int status = claimed ? fill_run_dir(session, run_dir, &start, error) : -1;
-    if (status == 0) {
-        session_log_left_out(session);
+    if (status == 0)
         session_start_log(&start, session);
-    }
     session_start_close(&start);
     if (status < 0) {
         struct error ignored;
@@ -355,7 +352,6 @@ int session_resume(struct session *session, const char *run_dir, const cJSON *ch
                               &device, error) < 0 ||
         check_device(session, error) < 0)
         return -1;
-    session_log_left_out(session);
     session->started_s = clock_seconds();
     return 0;
 }
