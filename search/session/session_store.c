@@ -22,7 +22,6 @@ enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 3 * GOALS_MAX, META_NAME_SIZE
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define SHARES_META    "goals_share"
 #define SOURCES_META   "sources:%d"
-#define LEFT_OUT_META  "left_out:%d"
 #define PREDICTED_META "predicted:%d" /* of runs of earlier versions */
 
 /* ---- a new run ---- */
@@ -173,11 +172,8 @@ int session_store_write_solutions(struct session *session, struct error *error) 
 
 int session_store_read_left_out(struct session *session, struct error *error) {
     int status = 0;
-    for (int goal = 0; goal < session->goal_count && status >= 0; goal++) {
-        char name[META_NAME_SIZE];
-        snprintf(name, sizeof name, LEFT_OUT_META, goal);
-        status = store_meta_get(session->store, name, &session->left_out[goal], error);
-    }
+    for (int goal = 0; goal < session->goal_count && status >= 0; goal++)
+        status = run_solutions_left_out(session->store, goal, &session->left_out[goal], error);
     return status < 0 ? -1 : 0;
 }
 
