@@ -65,7 +65,7 @@ static int find_fitting(const struct config *config, const struct device_info *d
         if (!fits && i == 0)
             *error = why;
     }
-    if (fitting == 0 && fallback >= 0) /* whoever checks the genome says which constraint fails */
+    if (fitting == 0 && fallback >= 0) /* the check of the genome says which constraint fails */
         *goal = fallback;
     else if (fitting == 0)
         return error_prefix(error, "the genome fits none of the %d solutions; %s", count,

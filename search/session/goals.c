@@ -77,7 +77,7 @@ static struct evolution_settings settings_from(const struct config *config) {
 }
 
 /* Makes the goal's strategy, whose template, start genomes and sources are there. That of a goal
-   which is left out proposes nothing, so that whoever asks any goal need not know of it. */
+   which is left out proposes nothing, so that a caller can ask any goal. */
 static int start_evolution(struct session *session, int g, struct error *error) {
     const struct config *config = session->config;
     const struct space *space = session->templates[g]->space;
