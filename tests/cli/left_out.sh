@@ -55,7 +55,8 @@ seeds auto.json 'vector: THREADS=64' || echo "tried where it can be"
 seeds all.json 'vector: THREADS=64; loop: BLOCKS=2; VECTORS=2'
 seeds all.json 'vector: VECTRS=2'
 seeds all.json 'WARPS=2'
-evotile try all.json --json | jq -r '.verdict, .genome'
+config joint auto '["vector", "loop"]' vector_first.json
+for name in all vector_first; do evotile try $name.json --json | jq -r '.verdict, .genome'; done
 evotile try auto.json --goal 3 --genome THREADS=64 --json | jq -r '.reason'
 tell try all.json --genome VECTORS=2 | grep -o "'N <= 5000' does not hold.*" | sort -u
 
@@ -63,11 +64,15 @@ echo "--- other verbs"
 evotile board auto --goal 0 --json --all | jq -c '[.rows[].solution] | unique'
 evotile board auto --goal 3 --json --all | jq -c '[.rows[].solution] | unique'
 evotile board auto --goal 3 --json --all --solution vector 2>/dev/null | jq -c '.rows'
+evotile board auto --goal 3 | grep '^left out'
+evotile summary auto | grep -B1 'left it out'
+evotile summary auto --json | jq -c '[.goals[] | has("left_out")]'
+evotile report auto --markdown 2>/dev/null | grep -c 'left it out'
 for name in auto all; do tell space $name.json --json | grep -E 'left|leaves|status'; done
 tell space auto.json --goal 3 | tail -2
 evotile suggest auto.json --learn-from auto --json 2>log | jq -r '.goals[].goal'
 cat log
-evotile lint all.json --mutants 0 2>&1 | head -1
+evotile lint vector_first.json --mutants 0 2>&1 | head -1
 evotile export auto --out best 2>&1 | grep -o '^N=.*' | sed -E 's/ [0-9.]+ us/ T us/'
 evotile gate best --against auto | jq -c '.passed, [.rows[].cases]'
 

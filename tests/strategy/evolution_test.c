@@ -201,8 +201,8 @@ static void other_seed_or_order_is_another_state(void **state) {
     space_free(space);
 }
 
-/* A search of a space without a valid genome can be made, too: its asks end at once, whatever it
-   learns. */
+/* A search that is to propose nothing can be made of a space without a valid genome, too: its asks
+   end at once, whatever it learns. */
 static void propose_nothing(const struct space *space, const char *name) {
     struct evolution_settings settings = evolution_defaults();
     struct error error = {0};
@@ -220,7 +220,6 @@ static void propose_nothing(const struct space *space, const char *name) {
         assert_int_equal(evolution_ask(evolution, &proposal), 0);
         evolution_learn(evolution, NULL, 0);
     }
-    assert_int_equal(evolution_replay(evolution, &(struct proposal){.genome = seed}), -1);
     assert_int_equal(evolution_seen_count(evolution), 0);
     assert_null(evolution_champion(evolution));
     assert_true(hash_equal(before, evolution_digest(evolution)));
@@ -237,12 +236,12 @@ static void small_spaces_are_exhausted(void **state) {
         uint64_t count, asked = 0;
         struct proposal proposal;
         space_count(space, 0, &count);
+        propose_nothing(space, strategy(i));
         if (count == 0) {
             struct evolution_settings settings = evolution_defaults();
             struct error error = {0};
             assert_null(evolution_new(space, &settings, 1, 0, &error));
             assert_non_null(strstr(error.text, "no genome is valid"));
-            propose_nothing(space, strategy(i));
         } else {
             struct evolution *evolution = evolution_of(space, strategy(i), 7);
             while (evolution_ask(evolution, &proposal)) {
