@@ -7,6 +7,7 @@
 #include "run/judge.h"
 #include "run/rival_duels.h"
 #include "run/run_dir.h"
+#include "run/run_solutions.h"
 
 #include <stdlib.h>
 
@@ -109,6 +110,25 @@ static int print_best_rival(const struct leaderboard *board, int goal, struct er
     return 1;
 }
 
+/* Says of which solutions the board has nothing because the search left them out. */
+static int print_left_out(const struct leaderboard *board, int first, int last,
+                          enum table_format format, struct error *error) {
+    bool said = false;
+    for (int goal = first; goal <= last; goal++) {
+        char *why;
+        const int found = run_solutions_left_out(board->store, goal, &why, error);
+        if (found < 0)
+            return -1;
+        if (found > 0)
+            printf("%sleft out: %s: no genome is valid: %s\n",
+                   said && format != TABLE_MARKDOWN ? "" : "\n",
+                   store_goal_name(board->store, goal), why);
+        said = said || found > 0;
+        free(why);
+    }
+    return 0;
+}
+
 /* Prints text or Markdown: a title, then the tables of each set of cases. */
 static int print_goals(struct leaderboard *board, int first, int last, enum table_format format,
                        const char *counts, struct error *error) {
@@ -138,7 +158,8 @@ static int print_goals(struct leaderboard *board, int first, int last, enum tabl
             return -1;
     if (empty)
         printf("%s: %s, %s\n", run, empty_words(board), counts);
-    return 0;
+    return print_left_out(board, first - first % step, last - last % step + step - 1, format,
+                          error);
 }
 
 /* Prints JSON or CSV: one table with all cases. */

@@ -125,21 +125,18 @@ static int choose_device(const struct config *config, const char *given, char sp
     return 0;
 }
 
-static int choose_goal(const struct config *config, const char *solution, int64_t goal, int *chosen,
-                       struct error *error) {
-    int index = 0;
+static int choose_goal(const struct config *config, const char *device, const char *solution,
+                       int64_t goal, int *chosen, struct error *error) {
+    const char *any_genes = "";
+    struct device_info info;
     if (goal >= config_goal_count(config))
         return error_input(error,
                            "there is no goal %lld: %s has %d, counted from 0: give another "
                            "--goal",
                            (long long)goal, config->path, config_goal_count(config));
-    *chosen = goal < 0 ? 0 : (int)goal;
-    if (solution == NULL)
-        return 0;
-    if (config_find_solution(config, solution, &index, error) < 0)
-        return -1;
-    *chosen = config_first_rival(config, *chosen) + index;
-    return 0;
+    return device_describe(device, &info, error) < 0
+               ? -1
+               : config_genome_goal(config, &info, goal, solution, &any_genes, chosen, error);
 }
 
 static int lint_config(const struct config *config, const char *device, int64_t goal,
@@ -151,7 +148,7 @@ static int lint_config(const struct config *config, const char *device, int64_t 
     char spec[64];
     int chosen = 0, status = -1;
     if (choose_device(config, device, spec, error) == 0 &&
-        choose_goal(config, solution, goal, &chosen, error) == 0) {
+        choose_goal(config, spec, solution, goal, &chosen, error) == 0) {
         sandbox_enter(true, folders);
         lint = lint_new(config, chosen, spec, &images, error);
     }

@@ -9,6 +9,7 @@
 #include "cli/run_options.h"
 #include "run/forecast.h"
 #include "session/gpu_groups.h"
+#include "session/left_out.h"
 #include "session/process_group.h"
 
 #include <errno.h>
@@ -84,7 +85,8 @@ static void log_forecast(const struct session *session) {
                            pool_device(session->pool)->name, &ignored) < 0 ||
         forecast.runs == 0)
         return;
-    forecast_print(&forecast, config->trials, config->seconds, session->goal_count, text);
+    forecast_print(&forecast, config->trials, config->seconds, session_searched_count(session),
+                   text);
     log_info("expected from %d earlier run%s of %s in %s: %s", forecast.runs,
              forecast.runs == 1 ? "" : "s", session->templates[0]->name, folder, text);
 }

@@ -145,9 +145,9 @@ static void add_valid(const struct space *space, bool exact, uint64_t counted,
     table_cell(table, cJSON_CreateNumber(deviation), "");
 }
 
-/* Adds a goal's numbers of genomes to the table. -1 with `error` filled if no genome is valid. */
-static int count_goal(const struct space_view *view, int goal, uint64_t limit, struct table *table,
-                      struct error *error) {
+/* Adds a goal's numbers of genomes to the table. Returns whether a genome may be valid. */
+static bool count_goal(const struct space_view *view, int goal, uint64_t limit,
+                       struct table *table) {
     const struct space *space = space_of(view, goal);
     char name[CASE_NAME_SIZE];
     uint64_t valid = 0;
@@ -158,14 +158,33 @@ static int count_goal(const struct space_view *view, int goal, uint64_t limit, s
     config_goal_cases(view->config, goal, &first, &count);
     table_add(table, "%d %s %d %.15g", goal, name, count, space_raw_count(space));
     add_valid(space, exact, valid, table);
+    return !exact || valid > 0;
+}
+
+/* Whether a goal of the same cases is shown that has valid genomes. */
+static bool has_valid_rival(const struct space_view *view, int goal, const bool *has_valid) {
+    const int first = config_first_rival(view->config, goal);
+    for (int rival = first; rival < first + config_rivals(view->config); rival++)
+        if (has_valid[rival])
+            return true;
+    return false;
+}
+
+/* Says why a goal has no valid genome: it is an error, unless a search leaves the goal out. */
+static int tell_empty(const struct space_view *view, int goal, const bool *has_valid,
+                      struct error *error) {
+    char name[CASE_NAME_SIZE];
     struct problem why = {0};
-    if (!exact || valid > 0)
-        return 0;
-    space_is_empty(space, &why);
-    return error_input(error,
-                       "goal %d, %s: no genome is valid: %s; relax that constraint, or the "
-                       "config's \"genes\" and \"limits\"",
-                       goal, name, why.text);
+    config_goal_name(view->config, goal, name);
+    space_is_empty(space_of(view, goal), &why);
+    if (!has_valid_rival(view, goal, has_valid))
+        return error_input(error,
+                           "goal %d, %s: no genome is valid: %s; relax that constraint, or the "
+                           "config's \"genes\" and \"limits\"",
+                           goal, name, why.text);
+    log_info("goal %d, %s: a search leaves it out, because no genome is valid: %s", goal, name,
+             why.text);
+    return 0;
 }
 
 static int show_space(struct space_view *view, uint64_t limit, struct error *error) {
@@ -186,11 +205,14 @@ static int show_space(struct space_view *view, uint64_t limit, struct error *err
     show_derived(view);
     show_constraints(view);
     struct table *table = table_new(columns, 7);
+    bool has_valid[GOALS_MAX] = {false};
     int status = 0;
     for (int goal = view->first_goal; goal <= view->last_goal; goal += view->step)
-        if (count_goal(view, goal, limit, table, error) < 0)
-            status = -1;
+        has_valid[goal] = count_goal(view, goal, limit, table);
     print_table(view, table, "Goals and their numbers of genomes", "goals");
+    for (int goal = view->first_goal; goal <= view->last_goal; goal += view->step)
+        if (!has_valid[goal] && tell_empty(view, goal, has_valid, error) < 0)
+            status = -1;
     return status;
 }
 

@@ -164,13 +164,19 @@ static cJSON *goal_json(const struct goal_view *view, struct table *const tables
 
 /* ---- the verb ---- */
 
+/* Returns 1; 0 if a search leaves the goal out; or -1. */
 static int suggest_goal(struct learn_from *learn, struct goal_view *view, struct error *error) {
     struct task tasks[SOURCES_MAX], target;
+    struct problem why;
     char name[CASE_NAME_SIZE];
     config_goal_name(view->config, view->goal, name);
     view->template = config_load_template(view->config, view->goal, view->device, error);
     if (view->template == NULL)
         return -1;
+    if (config_leaves_out(view->config, view->template->space, &why)) {
+        log_info("%s is left out, because no genome is valid: %s", name, why.text);
+        return 0;
+    }
     view->source_count = learn_from_tasks(learn, view->config, view->goal, view->template,
                                           view->device, &view->sources, tasks, &target);
     if (view->source_count == 0)
@@ -179,13 +185,17 @@ static int suggest_goal(struct learn_from *learn, struct goal_view *view, struct
         task_model_new(view->template->space, view->sources, tasks, view->source_count, &target);
     const bool found = task_model_suggest(model, view->config->seed, &view->suggestion);
     task_model_free(model);
-    return found ? 0 : error_input(error, "%s: no genome is valid: see `evotile space`", name);
+    return found ? 1 : error_input(error, "%s: no genome is valid: see `evotile space`", name);
 }
 
-static int show_goal(struct learn_from *learn, struct goal_view *view, cJSON *goals,
+/* Prints what is suggested for a goal, or adds it to `goals`; `shown` counts those before. */
+static int show_goal(struct learn_from *learn, struct goal_view *view, cJSON *goals, int *shown,
                      struct error *error) {
-    if (suggest_goal(learn, view, error) < 0)
-        return -1;
+    const int suggested = suggest_goal(learn, view, error);
+    if (suggested <= 0)
+        return suggested;
+    if ((*shown)++ > 0 && goals == NULL)
+        printf("\n");
     struct table *const tables[] = {source_table(view), nearest_table(view), gene_table(view)};
     if (goals != NULL)
         cJSON_AddItemToArray(goals, goal_json(view, tables));
@@ -202,7 +212,7 @@ static int show_goals(const struct suggest_request *request, const struct config
     struct device_info device;
     cJSON *root = cJSON_CreateObject();
     cJSON *goals = request->json ? cJSON_AddArrayToObject(root, "goals") : NULL;
-    int status = 0;
+    int status = 0, shown = 0;
     if (request->device == NULL && of_runs != NULL)
         device = *of_runs;
     else
@@ -210,12 +220,12 @@ static int show_goals(const struct suggest_request *request, const struct config
                                  &device, error);
     for (int goal = 0; status == 0 && goal < config_goal_count(config); goal++) {
         struct goal_view view = {.config = config, .device = &device, .goal = goal};
-        if (goal > 0 && goals == NULL)
-            printf("\n");
-        status = show_goal(learn, &view, goals, error);
+        status = show_goal(learn, &view, goals, &shown, error);
         sources_free(view.sources, view.source_count);
         template_free(view.template);
     }
+    if (status == 0 && shown == 0)
+        status = error_input(error, "no genome of any solution is valid: see `evotile space`");
     if (status == 0 && request->json)
         table_print_json(root, stdout);
     else

@@ -126,7 +126,8 @@ int config_split_genome(const struct config *config, const char *text, const cha
                         int *solution, struct error *error);
 /* The goal for which a genome that the user gives is meant, for a device: that of the solution that
    its text or `named` (or NULL) names; else `goal`, or, without one (-1), the first solution into
-   whose space it fits. `*genes` loses the name. An error if it fits none. */
+   whose space it fits, if there is one, of those that can do the cases. `*genes` loses the name. An
+   error if it fits none. */
 int config_genome_goal(const struct config *config, const struct device_info *device, int64_t goal,
                        const char *named, const char **genes, int *chosen, struct error *error);
 /* The cases of a goal: `*count` of them, starting with index `*first`. */
@@ -134,6 +135,10 @@ void config_goal_cases(const struct config *config, int goal, int *first, int *c
 /* The weights in scores over several cases, of a joint goal; NULL: all are equal, as without a
    "weight". */
 const double *config_weights(const struct config *config);
+/* Whether a search leaves out a goal of this space: its solution has rivals and no valid genome for
+   the cases. `why`, which may be NULL, gets what space_is_empty says. That a rival can do the cases
+   is the caller's to see: else nothing is left to search. */
+bool config_leaves_out(const struct config *config, const struct space *space, struct problem *why);
 /* "B=2,H=8,S=512" or "all 12 cases". */
 void config_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]);
 /* The same with the solution if it has rivals: "B=2,H=8,S=512, tiled". */

@@ -43,11 +43,12 @@ int config_split_genome(const struct config *config, const char *text, const cha
     return config_find_solution(config, name, solution, error);
 }
 
-/* The first of the goal's rivals into whose space the genes fit. */
+/* The first of the goal's rivals into whose space the genes fit; one that a search leaves out only
+   if they fit no other. */
 static int find_fitting(const struct config *config, const struct device_info *device, int first,
                         const char *genes, int *goal, struct error *error) {
     const int count = config_rivals(config);
-    int fitting = 0;
+    int fitting = 0, fallback = -1;
     for (int i = 0; i < count; i++) {
         struct genome genome;
         struct error why = {0};
@@ -55,13 +56,18 @@ static int find_fitting(const struct config *config, const struct device_info *d
         if (template == NULL)
             return -1;
         const bool fits = genome_parse(&genome, template->space, genes, &why) == 0;
+        const bool is_left_out = fits && config_leaves_out(config, template->space, NULL);
         template_free(template);
-        if (fits && fitting++ == 0)
+        if (is_left_out && fallback < 0)
+            fallback = first + i;
+        if (fits && !is_left_out && fitting++ == 0)
             *goal = first + i;
         if (!fits && i == 0)
             *error = why;
     }
-    if (fitting == 0)
+    if (fitting == 0 && fallback >= 0) /* the check of the genome says which constraint fails */
+        *goal = fallback;
+    else if (fitting == 0)
         return error_prefix(error, "the genome fits none of the %d solutions; %s", count,
                             config_goal_solution(config, first));
     if (fitting > 1 && *genes != '\0')

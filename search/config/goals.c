@@ -29,6 +29,11 @@ void config_goal_cases(const struct config *config, int goal, int *first, int *c
     *count = joint ? config->case_count : 1;
 }
 
+bool config_leaves_out(const struct config *config, const struct space *space,
+                       struct problem *why) {
+    return config_rivals(config) > 1 && space_is_empty(space, why);
+}
+
 void config_cases_name(const struct config *config, int goal, char name[CASE_NAME_SIZE]) {
     int first;
     int count;

@@ -1,10 +1,12 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/leaderboard.h"
 #include "report/page_internal.h"
 #include "report/scatter.h"
 #include "report/tables.h"
+#include "run/run_solutions.h"
 
 enum { EFFECTS_MOST = 24 };
 
@@ -175,6 +177,15 @@ static void add_scatter_note(cJSON *to, const struct scatter_note *note) {
         add_format(to, "scatter_note", "All %d valid trials, one dot each.%s", note->valid, edge);
 }
 
+int page_add_left_out(cJSON *to, struct store *store, int goal, struct error *error) {
+    char *why;
+    const int found = run_solutions_left_out(store, goal, &why, error);
+    if (found > 0)
+        add_text(to, "left_out", why);
+    free(why);
+    return found < 0 ? -1 : 0;
+}
+
 /* Goals of the same cases and several solutions share a board, which the first of them shows. */
 static int add_board(const struct page *page, cJSON *to, const struct run_data *run, int goal,
                      struct error *error) {
@@ -206,7 +217,8 @@ static int add_goal(const struct page *page, cJSON *goals, int r, int goal,
     add_text(to, "name", store_goal_name(run->store, goal));
     cJSON_AddBoolToObject(to, "open", page->count == 1 && goal == 0);
     add_headline(to, run, goal);
-    if (add_checks(to, run, goal, error) < 0 || add_board(page, to, run, goal, error) < 0 ||
+    if (page_add_left_out(to, run->store, goal, error) < 0 ||
+        add_checks(to, run, goal, error) < 0 || add_board(page, to, run, goal, error) < 0 ||
         add_table(page, to, "champions_table",
                   run_history_champions(run->history, goal, &predicted, error)) < 0)
         return -1;

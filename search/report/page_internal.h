@@ -79,6 +79,9 @@ void add_diff(const struct page *page, cJSON *to, const char *diff, int lines);
 
 /* ---- page_run.c, page_goal.c: add one element of "runs", and the elements of "goals" ---- */
 
+/* Why the search left a goal out; nothing if it did not. */
+int page_add_left_out(cJSON *to, struct store *store, int goal, struct error *error);
+
 /* The tables over all goals: shapes, operators, verdicts and at most `reasons` reasons. */
 int page_add_history(const struct page *page, cJSON *to, struct run_history *history, int reasons,
                      struct error *error);

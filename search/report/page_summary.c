@@ -55,6 +55,8 @@ static int add_goal(const struct page *page, cJSON *goals, struct store *store,
     cJSON_AddItemToArray(goals, to);
     cJSON_AddNumberToObject(to, "goal", goal);
     add_text(to, "name", store_goal_name(store, goal));
+    if (page_add_left_out(to, store, goal, error) < 0)
+        return -1;
     add_clocks(page, to, &clocks[goal]);
     /* Goals of the same cases share a board. */
     const bool shows_board = goal % history->solutions.count == 0;

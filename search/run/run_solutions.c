@@ -119,6 +119,12 @@ void run_solutions_hint(const char *solution, const char *hint, char name[HINT_M
              solution != NULL ? "/" : "", hint);
 }
 
+int run_solutions_left_out(struct store *store, int goal, char **why, struct error *error) {
+    char name[sizeof LEFT_OUT_META + 12];
+    snprintf(name, sizeof name, LEFT_OUT_META, goal);
+    return store_meta_get(store, name, why, error);
+}
+
 void run_solutions_cases(const struct run_solutions *solutions, const struct store *store, int goal,
                          char name[CASE_NAME_SIZE]) {
     const char *solution = run_solutions_name(solutions, goal);

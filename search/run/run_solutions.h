@@ -48,6 +48,12 @@ const char *run_solutions_name(const struct run_solutions *solutions, int goal);
 enum { HINT_META_SIZE = NAME_SIZE + 24 };
 void run_solutions_hint(const char *solution, const char *hint, char name[HINT_META_SIZE]);
 
+/* Why the run's search leaves a goal out (session/left_out.h), as the run stores it under the name
+   of LEFT_OUT_META and the goal's number: returns 1, with a text that the caller frees; 0, if it is
+   searched; or -1. */
+#define LEFT_OUT_META "left_out:%d"
+int run_solutions_left_out(struct store *store, int goal, char **why, struct error *error);
+
 /* The name of a goal without its solution. */
 void run_solutions_cases(const struct run_solutions *solutions, const struct store *store, int goal,
                          char name[CASE_NAME_SIZE]);

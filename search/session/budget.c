@@ -48,13 +48,13 @@ static double best_of_rivals_us(const struct session *session, int first) {
     return best_us;
 }
 
-/* True if the goal or a rival has reached the target, or it has used up its patience; independent
-   of the run's budget. */
+/* True if the goal is left out, it or a rival has reached the target, or it has used up its
+   patience; independent of the run's budget. */
 static bool goal_is_done(const struct session *session, int goal) {
     const struct config *config = session->config;
     const double best_us = best_of_rivals_us(session, config_first_rival(config, goal));
     int64_t since = session->gains[goal].observed - session->gains[goal].last_gain_at;
-    return (config->patience > 0 && since >= config->patience) ||
+    return session->left_out[goal] != NULL || (config->patience > 0 && since >= config->patience) ||
            (best_us > 0 && best_us <= target_us(session, goal));
 }
 

@@ -1,6 +1,7 @@
 #include "session/goals.h"
 
 #include "base/memory.h"
+#include "session/left_out.h"
 #include "session/predict_start.h"
 #include "session/session_store.h"
 #include "store/proposals.h"
@@ -52,6 +53,10 @@ static int find_start(struct session *session, int goal, const struct session_st
     struct genome genomes[WARM_START_MAX];
     if (session->store != NULL)
         return session_store_read_start(session, goal, error);
+    if (session->left_out[goal] != NULL)
+        return start->warm_start != NULL
+                   ? warm_start_leave_out(start->warm_start, session->config, goal, template, error)
+                   : 0;
     int count = start->warm_start != NULL
                     ? warm_start_genomes(start->warm_start, session->config, goal, template, device,
                                          genomes, error)
@@ -71,7 +76,8 @@ static struct evolution_settings settings_from(const struct config *config) {
     return settings;
 }
 
-/* Makes the goal's strategy, whose template, start genomes and sources are there. */
+/* Makes the goal's strategy, whose template, start genomes and sources are there. That of a goal
+   which is left out proposes nothing, so that a caller can ask any goal. */
 static int start_evolution(struct session *session, int g, struct error *error) {
     const struct config *config = session->config;
     const struct space *space = session->templates[g]->space;
@@ -91,6 +97,7 @@ static int start_evolution(struct session *session, int g, struct error *error) 
     if (settings.source_count < 0)
         return -1;
     settings.sources = sources;
+    settings.proposes_nothing = session->left_out[g] != NULL;
     session->champions[g].trial = STORE_NO_TRIAL;
     session->champions[g].sanitized = STORE_NO_TRIAL;
     session->evolutions[g] =
@@ -99,12 +106,7 @@ static int start_evolution(struct session *session, int g, struct error *error) 
     if (session->evolutions[g] != NULL)
         return 0;
     config_goal_name(config, g, name);
-    struct problem why;
-    const bool is_one_of_several = config_rivals(config) > 1 && space_is_empty(space, &why);
-    return error_prefix(error, "%s%s", name,
-                        is_one_of_several ? " (if it cannot do this case, name the other "
-                                            "solutions in \"solutions\")"
-                                          : "");
+    return error_prefix(error, "%s", name);
 }
 
 int session_start_goals(struct session *session, const struct device_info *device,
@@ -113,12 +115,15 @@ int session_start_goals(struct session *session, const struct device_info *devic
     session->goal_to_sanitize = -1;
     session->goal_count = config_goal_count(config);
     session->recent = xcalloc(GOALS_MAX, sizeof *session->recent);
-    for (int g = 0; g < session->goal_count; g++) {
-        session->templates[g] = config_load_template(config, g, device, error);
-        if (session->templates[g] == NULL || find_start(session, g, start, device, error) < 0 ||
+    for (int g = 0; g < session->goal_count; g++)
+        if ((session->templates[g] = config_load_template(config, g, device, error)) == NULL)
+            return -1;
+    if (session_find_left_out(session, error) < 0)
+        return -1;
+    for (int g = 0; g < session->goal_count; g++)
+        if (find_start(session, g, start, device, error) < 0 ||
             start_evolution(session, g, error) < 0)
             return -1;
-    }
     return warm_start_check(start->warm_start, config, error);
 }
 

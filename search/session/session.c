@@ -365,6 +365,7 @@ void session_close(struct session *session) {
         template_free(session->templates[g]);
         free(session->seeds[g]);
         free(session->sources[g]);
+        free(session->left_out[g]);
         free(session->folders[g]);
     }
     free(session->solution_config);

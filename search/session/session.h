@@ -76,11 +76,13 @@ struct session {
     int goal_count;
     struct template *templates[GOALS_MAX];
     struct evolution *evolutions[GOALS_MAX];
-    char *seeds[GOALS_MAX];   /* start genomes of a goal as text (warm_start.h); NULL: none */
-    char *sources[GOALS_MAX]; /* what a goal learns from, as text (strategy/source_text.h); NULL:
-                                 nothing */
-    bool index_failed;        /* the index of runs cannot be read, and a warning said so */
-    bool shares;              /* its goals learn from each other (share.h) */
+    char *seeds[GOALS_MAX];    /* start genomes of a goal as text (warm_start.h); NULL: none */
+    char *sources[GOALS_MAX];  /* what a goal learns from, as text (strategy/source_text.h); NULL:
+                                  nothing */
+    char *left_out[GOALS_MAX]; /* why no genome of a goal is valid, so that it is left out
+                                  (left_out.h); NULL: it is searched */
+    bool index_failed;         /* the index of runs cannot be read, and a warning said so */
+    bool shares;               /* its goals learn from each other (share.h) */
     int64_t
         shared_at[GOALS_MAX]; /* results of the other goals when the goal last learned from them */
     int64_t next_number;      /* of a trial; a salvaged run lacks some numbers */

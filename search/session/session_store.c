@@ -17,7 +17,7 @@
 #endif
 
 enum { WEIGHTS_SIZE = 26 * CASES_MAX };
-enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 2 * GOALS_MAX, META_NAME_SIZE = 32 };
+enum { META_MAX = 20 + HINTS_MAX * SOLUTIONS_MAX + 3 * GOALS_MAX, META_NAME_SIZE = 32 };
 
 #define SEEDS_META     "seeds:%d" /* by goal */
 #define SHARES_META    "goals_share"
@@ -43,6 +43,7 @@ struct start_names {
     char hints[SOLUTIONS_MAX][HINTS_MAX][HINT_META_SIZE];
     char weights[WEIGHTS_SIZE];
     char seeds[GOALS_MAX][META_NAME_SIZE], sources[GOALS_MAX][META_NAME_SIZE];
+    char left_out[GOALS_MAX][META_NAME_SIZE];
 };
 
 /* Of a joint goal; empty: all are equal. */
@@ -118,6 +119,10 @@ int session_store_create(struct session *session, struct error *error) {
             meta[meta_count++] = (struct store_meta){seeds, session->seeds[g]};
         if (session->sources[g] != NULL)
             meta[meta_count++] = (struct store_meta){sources, session->sources[g]};
+        snprintf(start_names->left_out[g], META_NAME_SIZE, LEFT_OUT_META, g);
+        if (session->left_out[g] != NULL)
+            meta[meta_count++] =
+                (struct store_meta){start_names->left_out[g], session->left_out[g]};
     }
     const struct store_description description = {meta, meta_count, goals, session->goal_count};
     session->store = store_create(session->run_dir, &description, error);
@@ -164,6 +169,13 @@ int session_store_write_solutions(struct session *session, struct error *error) 
 }
 
 /* ---- a resumed run ---- */
+
+int session_store_read_left_out(struct session *session, struct error *error) {
+    int status = 0;
+    for (int goal = 0; goal < session->goal_count && status >= 0; goal++)
+        status = run_solutions_left_out(session->store, goal, &session->left_out[goal], error);
+    return status < 0 ? -1 : 0;
+}
 
 int session_store_read_start(struct session *session, int goal, struct error *error) {
     char name[META_NAME_SIZE];

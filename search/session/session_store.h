@@ -26,6 +26,9 @@ int session_store_restore(struct session *session, struct error *error);
 int session_store_write_seeds(struct session *session, int goal, struct error *error);
 int session_store_write_solutions(struct session *session, struct error *error);
 
+/* Fills `left_out` of all goals. */
+int session_store_read_left_out(struct session *session, struct error *error);
+
 /* Fills `seeds` and `sources` of a goal. */
 int session_store_read_start(struct session *session, int goal, struct error *error);
 

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "evaluate/clock_monitor.h"
 #include "run/forecast.h"
+#include "session/left_out.h"
 #include "session/session.h"
 #include "session/status_file.h"
 #include "session/throttle.h"
@@ -108,7 +109,7 @@ static int64_t patience_left(const struct session *session) {
     for (int g = 0; g < session->goal_count; g++) {
         int64_t left = session->config->patience -
                        (session->gains[g].observed - session->gains[g].last_gain_at);
-        most = left > most ? left : most;
+        most = session->left_out[g] == NULL && left > most ? left : most;
     }
     return most;
 }
@@ -149,7 +150,8 @@ static void log_forecast(struct session *session) {
         clock_seconds() - session->started_s < FORECAST_S)
         return;
     session->publisher->forecast_logged = true;
-    forecast_print(&forecast, config->trials, config->seconds, session->goal_count, text);
+    forecast_print(&forecast, config->trials, config->seconds, session_searched_count(session),
+                   text);
     log_info("the first trials: %s", text);
 }
 

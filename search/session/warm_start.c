@@ -26,7 +26,8 @@ struct warm_start {
     int run_count, elite_count;
     struct earlier_run *runs;
     struct earlier_elite *elites;
-    bool fits[WARM_START_NAMED_MAX]; /* by named genome: a goal's space has it */
+    /* By named genome: a goal's space has it, and that of a goal which is searched. */
+    bool fits[WARM_START_NAMED_MAX], is_tried[WARM_START_NAMED_MAX];
     char
         *why[WARM_START_NAMED_MAX]; /* why the first goal whose space has it not has not; or NULL */
 };
@@ -154,6 +155,8 @@ static int parse_named(struct warm_start *warm, const struct config *config, int
     return 0;
 }
 
+/* Adds those of the named genomes that are valid for the goal; `genomes` NULL: the goal is left
+   out, and only what its space has is noted. Returns their number, or -1. */
 static int add_named(struct warm_start *warm, const struct config *config, int goal,
                      const struct space *space, struct genome *genomes, struct error *error) {
     struct problem problem;
@@ -167,21 +170,34 @@ static int add_named(struct warm_start *warm, const struct config *config, int g
         int fits = parse_named(warm, config, goal, i, space, text, &genome, error);
         if (fits < 0)
             return error_prefix(error, "--seed-genome");
-        if (fits > 0 && space_check(space, &genome, &problem))
+        if (fits == 0 || genomes == NULL)
+            continue;
+        warm->is_tried[i] = true;
+        if (space_check(space, &genome, &problem))
             add_unique(genomes, &count, &genome);
-        else if (fits > 0)
+        else
             log_warn("genome %d of --seed-genome is skipped: %s", i + 1, problem.text);
     }
     return got < 0 ? error_prefix(error, "--seed-genome") : count;
 }
 
+int warm_start_leave_out(struct warm_start *warm, const struct config *config, int goal,
+                         const struct template *template, struct error *error) {
+    return warm->named != NULL ? add_named(warm, config, goal, template->space, NULL, error) : 0;
+}
+
 int warm_start_check(const struct warm_start *warm, const struct config *config,
                      struct error *error) {
-    for (int i = 0; warm != NULL && i < WARM_START_NAMED_MAX; i++)
+    for (int i = 0; warm != NULL && i < WARM_START_NAMED_MAX; i++) {
         if (warm->why[i] != NULL && !warm->fits[i])
             return error_input(
                 error, "--seed-genome: genome %d fits none of the %d solutions; %s: %s", i + 1,
                 config_rivals(config), config_goal_solution(config, 0), warm->why[i]);
+        if (warm->fits[i] && !warm->is_tried[i])
+            log_warn("genome %d of --seed-genome is skipped: the solution that it is of is left "
+                     "out: give genomes of the others",
+                     i + 1);
+    }
     return 0;
 }
 

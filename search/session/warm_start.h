@@ -40,8 +40,13 @@ int warm_start_genomes(struct warm_start *warm, const struct config *config, int
                        const struct template *template, const struct device_info *device,
                        struct genome genomes[WARM_START_MAX], struct error *error);
 
-/* After the genomes of all goals: -1 if a named one is in no solution's space. `warm` may be NULL.
- */
+/* Instead, for a goal that is left out (left_out.h): only notes which named genomes its space has.
+   Returns 0, or -1 as above. */
+int warm_start_leave_out(struct warm_start *warm, const struct config *config, int goal,
+                         const struct template *template, struct error *error);
+
+/* After the genomes of all goals: -1 if a named one is in no solution's space; warns of those that
+   only goals which are left out could try. `warm` may be NULL. */
 int warm_start_check(const struct warm_start *warm, const struct config *config,
                      struct error *error);
 

@@ -57,9 +57,10 @@ struct store_meta {
    are), config_path, template, template_hash, objective, minimise, device (the first), devices (a
    list), evotile (version), nvrtc, driver, queue_id, islands (how many the search has), the reason
    of each template rule ("rule:1"), of sources that evolve: evolves, evolve_start and
-   evolve_start_us (the best start after tuning), and each goal's start genomes ("seeds:0"); the
-   store adds `created`. A goal is a set of cases that genomes are scored on: all cases if the
-   objective is joint, one goal per case if it is per_case. */
+   evolve_start_us (the best start after tuning), each goal's start genomes ("seeds:0") and,
+   if its search leaves the goal out, why ("left_out:0"); the store adds `created`. A goal is a set
+   of cases that genomes are scored on: all cases if the objective is joint, one goal per case if it
+   is per_case. */
 struct store_description {
     const struct store_meta *meta;
     int meta_count;

@@ -73,7 +73,7 @@ struct evolution *evolution_new(const struct space *space,
     struct problem why;
     if (check_settings(settings, error) < 0)
         return NULL;
-    if (space_is_empty(space, &why)) {
+    if (!settings->proposes_nothing && space_is_empty(space, &why)) {
         error_input(error, "no genome is valid; loosen a constraint: %s", why.text);
         return NULL;
     }
@@ -82,6 +82,7 @@ struct evolution *evolution_new(const struct space *space,
     evolution->strategy = strategy_find(settings->strategy);
     evolution->exploration = settings->exploration;
     evolution->minimise = settings->minimise;
+    evolution->proposes_nothing = settings->proposes_nothing;
     evolution->seed = seed;
     evolution->stream = stream;
     evolution->sources = source_set_new(space, settings->sources, settings->source_count);
@@ -89,7 +90,8 @@ struct evolution *evolution_new(const struct space *space,
         evolution->sources_hash = source_set_hash(evolution->sources);
     random_seed(&evolution->random, seed, stream);
     population_init(&evolution->population, settings->population);
-    make_initial(evolution, settings);
+    if (!evolution->proposes_nothing)
+        make_initial(evolution, settings);
     return evolution;
 }
 
@@ -187,9 +189,10 @@ static bool find_next(struct evolution *evolution) {
     begin_ask(evolution);
     evolution->expected_gain = NAN;
     evolution->has_next = true;
-    evolution->found_next = evolution->strategy->propose(evolution, next) ||
-                            strategy_explore(evolution, next) ||
-                            strategy_enumerate(evolution, next);
+    evolution->found_next =
+        !evolution->proposes_nothing &&
+        (evolution->strategy->propose(evolution, next) || strategy_explore(evolution, next) ||
+         strategy_enumerate(evolution, next));
     return evolution->found_next;
 }
 

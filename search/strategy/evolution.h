@@ -46,6 +46,7 @@ struct evolution_settings {
     const struct source *sources;
     int source_count;
     bool no_default; /* the space has no meaningful default genome, so it is not tried first */
+    bool proposes_nothing; /* the caller knows that no genome is valid: none is ever proposed */
 };
 
 struct proposal {
@@ -74,7 +75,8 @@ const char *evolution_strategy_name(const char *word);
 bool evolution_strategy_learns(const char *strategy);
 
 /* `space` must be sealed and must outlive the evolution. Fails on an unknown strategy, on
-   settings out of range and on a space without a valid genome. Invalid seeds are skipped. */
+   settings out of range and, unless it is to propose nothing, on a space without a valid genome.
+   Invalid seeds are skipped. */
 struct evolution *evolution_new(const struct space *space,
                                 const struct evolution_settings *settings, uint64_t seed,
                                 uint64_t stream, struct error *error);

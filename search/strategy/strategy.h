@@ -42,6 +42,7 @@ struct evolution {
     struct random random; /* reseeded for each ask */
     double exploration;
     enum minimised minimise;
+    bool proposes_nothing;      /* of a space without a valid genome: no strategy is asked */
     struct source_set *sources; /* NULL: nothing is known of other tasks */
     struct hash sources_hash;   /* of those that the search began with; zeros without */
     struct population population;

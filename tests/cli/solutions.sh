@@ -13,11 +13,6 @@ for name in both vector former default; do
     evotile space $name.json | sed -n '/^goal/,$p' | awk '{ print $2, $3, $NF }' | sed 1d
 done
 
-echo "--- a solution that cannot do a case"
-echo '{ "template": "gemm", "solutions": "all", "cases": [{ "M": 128, "N": 256, "K": 64, "TRANS_B": 1 }], "device": "emulated:sm_90" }' >rows.json
-EVOTILE_TEMPLATES=$ROOT/templates tell run rows.json --out rows
-[ -e rows ] && echo "a run that was refused left a folder"
-
 echo "--- one run, and its board"
 evotile run both.json --out run >/dev/null 2>log || cat log
 grep -o 'is [0-9.]* times as fast as .*' log

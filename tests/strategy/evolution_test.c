@@ -201,6 +201,31 @@ static void other_seed_or_order_is_another_state(void **state) {
     space_free(space);
 }
 
+/* A search that is to propose nothing can be made of a space without a valid genome, too: its asks
+   end at once, whatever it learns. */
+static void propose_nothing(const struct space *space, const char *name) {
+    struct evolution_settings settings = evolution_defaults();
+    struct error error = {0};
+    struct proposal proposal;
+    struct genome seed = genome_default(space);
+    settings.proposes_nothing = true;
+    settings.seeds = &seed;
+    settings.seed_count = 1;
+    snprintf(settings.strategy, sizeof settings.strategy, "%s", name);
+    struct evolution *evolution = evolution_new(space, &settings, 1, 0, &error);
+    assert_non_null(evolution);
+    const struct hash before = evolution_digest(evolution);
+    assert_true(evolution_expected_gain(evolution) == 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(evolution_ask(evolution, &proposal), 0);
+        evolution_learn(evolution, NULL, 0);
+    }
+    assert_int_equal(evolution_seen_count(evolution), 0);
+    assert_null(evolution_champion(evolution));
+    assert_true(hash_equal(before, evolution_digest(evolution)));
+    evolution_free(evolution);
+}
+
 /* Every valid genome of a small space is proposed once, then the asks end. */
 static void small_spaces_are_exhausted(void **state) {
     (void)state;
@@ -211,6 +236,7 @@ static void small_spaces_are_exhausted(void **state) {
         uint64_t count, asked = 0;
         struct proposal proposal;
         space_count(space, 0, &count);
+        propose_nothing(space, strategy(i));
         if (count == 0) {
             struct evolution_settings settings = evolution_defaults();
             struct error error = {0};
