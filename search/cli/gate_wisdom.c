@@ -25,7 +25,7 @@ struct gate {
     int checked, stale, elsewhere; /* elsewhere: of other devices */
     struct wisdom_part **parts;    /* in the order in which they are tried */
     int part_count;
-    double end;  /* by clock_seconds: no entry is begun after it */
+    double end;  /* by clock_seconds: no entry starts after it */
     double said; /* when progress was logged */
 };
 
@@ -149,8 +149,8 @@ static int gate_entries(struct gate *gate, struct error *error) {
     gate->end = seconds > 0 ? gate->said + seconds : INFINITY;
     int status = make_parts(gate, error);
     for (int p = 0; p < gate->part_count && status == 0 && clock_seconds() < gate->end; p++)
-        status = wisdom_part_try(gate->parts[p], &gate->devices, gate->end, report_entry, gate,
-                                 error);
+        status =
+            wisdom_part_try(gate->parts[p], &gate->devices, gate->end, report_entry, gate, error);
     for (int p = 0; p < gate->part_count; p++)
         wisdom_part_free(gate->parts[p]);
     free(gate->parts);

@@ -26,7 +26,7 @@ struct wisdom_part {
     const char *shapes[CASES_MAX];
     struct replay_targets targets; /* an item for each entry */
     int next;                      /* the entry that the next free device takes */
-    double end;                    /* by clock_seconds: none is begun after it */
+    double end;                    /* by clock_seconds: none starts after it */
     wisdom_part_report *report;
     void *context;
 };
