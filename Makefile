@@ -351,6 +351,8 @@ bench-real-sizes: $(BUILD)/evotile ## searches of calls of 0.1 to 0.5 ms, SECOND
 	@tests/bench/real_sizes.py --evotile $< --seconds $(or $(SECONDS),180) --device $(or $(DEVICE),cuda:0)
 bench-dispatch: ## how long the launcher of an exported KERNEL takes to choose among its kernels, in ns on this CPU
 	@tests/bench/dispatch.py $(or $(KERNEL),kernels/attention_h200)
+bench-dispatch-fit: $(BUILD)/tests/bench/dispatch_fit_bench ## the regret of trees that are fitted again to the times of an exported KERNEL, at shapes that they have not seen
+	@$< $(or $(KERNEL),kernels/attention_dispatch)
 bench-predictions: $(BUILD)/evotile ## TRIALS (300) random genomes of CONFIGS (softmax, a decode, a sum) on DEVICE (auto), and how well predictions order them
 	@python3 tests/bench/predictions.py --evotile $< --trials $(or $(TRIALS),300) --device $(or $(DEVICE),auto) \
 	    $(if $(CONFIGS),--configs $(CONFIGS)) --out $(or $(OUT),results/predictions)
@@ -429,5 +431,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-wisdom bench-predictions \
+.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-dispatch-fit bench-wisdom bench-predictions \
         install clean help FORCE

@@ -1,6 +1,8 @@
 /* Chooses genomes, fits the tree that names one, and finds its regret. */
 #include "base/memory.h"
 #include "cli/dispatch_work.h"
+#include "config/ranges.h"
+#include "dispatch/smooth.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +10,18 @@
 
 /* ---- the tree ---- */
 
-/* The dimensions that differ between shapes; flags and lists of values are in no product. */
-static int fill_inputs(struct dispatch_work *work, const char **names, int64_t *maxima) {
+/* Of which dimensions the tree is: those that differ between shapes; flags and lists of values are
+   in no product. */
+struct tree_dimensions {
+    int count;
+    int indices[DIMENSIONS_MAX];
+    const char *names[DIMENSIONS_MAX];
+    int64_t maxima[DIMENSIONS_MAX];
+};
+
+static void find_dimensions(const struct dispatch_work *work, struct tree_dimensions *found) {
     const struct template *shapes = work->run->config->shapes;
-    int indices[DIMENSIONS_MAX], count = 0;
+    found->count = 0;
     for (int d = 0; d < shapes->dimension_count; d++) {
         const struct dimension *dimension = &shapes->dimensions[d];
         bool varies = false;
@@ -19,58 +29,86 @@ static int fill_inputs(struct dispatch_work *work, const char **names, int64_t *
             varies = varies || work->shapes[s].values[d] != work->shapes[0].values[d];
         if (!varies || dimension->real)
             continue;
-        names[count] = dimension->name;
-        maxima[count] =
+        found->names[found->count] = dimension->name;
+        found->maxima[found->count] =
             dimension->value_count > 0 || dimension->minimum < 0 ? 1 : dimension->maximum;
-        indices[count++] = d;
+        found->indices[found->count++] = d;
     }
-    work->inputs = xcalloc((size_t)work->shape_count * (size_t)(count + 1), sizeof *work->inputs);
-    for (int s = 0; s < work->shape_count; s++)
-        for (int i = 0; i < count; i++)
-            work->inputs[s * count + i] = work->shapes[s].values[indices[i]];
-    return count;
 }
 
-/* The rows of the shapes to fit, first. The caller frees both. */
-static struct kernel_times fitted_times(const struct dispatch_work *work, int input_count,
-                                        int64_t **inputs) {
+/* [shape][input]; the caller frees it. */
+static int64_t *inputs_of(const struct tree_dimensions *of, const struct shape *shapes, int count) {
+    int64_t *inputs = xmalloc(((size_t)count * (size_t)of->count + 1) * sizeof *inputs);
+    for (int s = 0; s < count; s++)
+        for (int i = 0; i < of->count; i++)
+            inputs[s * of->count + i] = shapes[s].values[of->indices[i]];
+    return inputs;
+}
+
+/* Shapes that are not timed, within the config's ranges; none if it has none. */
+static int draw_further(const struct dispatch_work *work, struct shape **shapes) {
+    struct error no_ranges = {0};
+    const int count = config_draw_shapes(work->run->config, DISPATCH_FURTHER,
+                                         work->run->config->seed + 1, shapes, &no_ranges);
+    return count < 0 ? 0 : count;
+}
+
+static void fit_tree(struct dispatch_work *work, const struct tree_dimensions *dimensions,
+                     const struct kernel_times *times, const int64_t *inputs, const bool *is_case,
+                     double within) {
+    const struct tree_inputs of = {dimensions->count, dimensions->names, dimensions->maxima};
+    const struct tree_limits limits = {
+        .depth = DISPATCH_DEPTH, .leaf_cases = SMOOTH_LEAF_ROWS, .within = within};
+    struct shape *shapes = NULL;
+    struct smoothing smoothing = {.inputs = &of,
+                                  .values = inputs,
+                                  .times = *times,
+                                  .searched = is_case,
+                                  .further_count = draw_further(work, &shapes),
+                                  .seed = work->run->config->seed};
+    int64_t *further = inputs_of(dimensions, shapes, smoothing.further_count), *values;
+    smoothing.further = further;
+    const struct kernel_times rows = smooth_times(&smoothing, &values);
+    tree_fit(&work->kernel_tree, &of, values, &rows, &limits);
+    free(shapes);
+    free(further);
+    free((double *)rows.us);
+    free(values);
+}
+
+double dispatch_fit(struct dispatch_work *work, const struct dispatch_options *options) {
+    struct tree_dimensions dimensions;
+    double within = options->within / 100;
+    find_dimensions(work, &dimensions);
+    work->inputs = inputs_of(&dimensions, work->shapes, work->shape_count);
+    /* Of the shapes to fit. */
     const size_t room = (size_t)work->shape_count;
     double *us = xmalloc(room * (size_t)work->kernel_count * sizeof *us);
+    int64_t *inputs = xmalloc((room * (size_t)dimensions.count + 1) * sizeof *inputs);
+    bool *is_case = xmalloc(room * sizeof *is_case);
     int count = 0;
-    *inputs = xmalloc((room * (size_t)input_count + 1) * sizeof **inputs);
     for (int s = 0; s < work->shape_count; s++) {
         if (!work->fitted[s])
             continue;
         memcpy(us + count * work->kernel_count, work->us + s * work->kernel_count,
                (size_t)work->kernel_count * sizeof *us);
-        memcpy(*inputs + count * input_count, work->inputs + s * input_count,
-               (size_t)input_count * sizeof **inputs);
-        count++;
+        memcpy(inputs + count * dimensions.count, work->inputs + s * dimensions.count,
+               (size_t)dimensions.count * sizeof *inputs);
+        is_case[count++] = s < work->run->config->case_count;
     }
-    return (struct kernel_times){work->kernel_count, count, us};
-}
-
-double dispatch_fit(struct dispatch_work *work, const struct dispatch_options *options) {
-    const char *names[DIMENSIONS_MAX];
-    int64_t maxima[DIMENSIONS_MAX], *inputs;
-    double within = options->within / 100;
-    const int count = fill_inputs(work, names, maxima);
-    const struct kernel_times times = fitted_times(work, count, &inputs);
+    const struct kernel_times times = {work->kernel_count, count, us};
     if (options->most > 0)
         within = cover_find_at_most(&times, within, (int)options->most, &work->cover);
     else
         cover_find(&times, within, &work->cover);
     const struct kernel_times chosen =
         kernel_times_select(&times, work->cover.kernels, work->cover.count);
-    const struct tree_limits limits = {
-        .depth = DISPATCH_DEPTH, .leaf_cases = 2, .within = options->within / 100};
     if (work->cover.count > 0)
-        tree_fit(&work->kernel_tree,
-                 &(struct tree_inputs){.count = count, .names = names, .maxima = maxima}, inputs,
-                 &chosen, &limits);
-    free((double *)times.us);
+        fit_tree(work, &dimensions, &chosen, inputs, is_case, options->within / 100);
+    free(us);
     free((double *)chosen.us);
     free(inputs);
+    free(is_case);
     return within;
 }
 

@@ -32,9 +32,10 @@ int dispatch_read_shapes(const struct config *config, const char *text, uint64_t
     return config_draw_shapes(config, (int)number, seed, shapes, error);
 }
 
-/* Adds shapes that are not there yet, every `fitted_every`th as one to fit. */
+/* Adds shapes that are not there yet, each as one to fit but for every `held_out_every`th; 0: all
+   are fitted to. */
 static void append_shapes(struct dispatch_work *work, const struct shape *shapes, int count,
-                          int fitted_every) {
+                          int held_out_every) {
     const size_t room = (size_t)(work->shape_count + count);
     int added = 0;
     work->shapes = xrealloc(work->shapes, room * sizeof *work->shapes);
@@ -45,13 +46,14 @@ static void append_shapes(struct dispatch_work *work, const struct shape *shapes
             known = memcmp(&work->shapes[s], &shapes[i], sizeof *shapes) == 0;
         if (known)
             continue;
-        work->fitted[work->shape_count] = ++added % fitted_every == 0;
+        added++;
+        work->fitted[work->shape_count] = held_out_every == 0 || added % held_out_every != 1;
         work->shapes[work->shape_count++] = shapes[i];
     }
 }
 
 /* The cases are fitted to, and the ends of the ranges, within which every shape then is verified;
-   and every second one of the others. */
+   and two of three of the others. */
 static int add_shapes(struct dispatch_work *work, const char *text, struct error *error) {
     const struct config *config = work->run->config;
     char number[16];
@@ -63,11 +65,11 @@ static int add_shapes(struct dispatch_work *work, const char *text, struct error
     int end_count = 0;
     if (count < 0)
         return -1;
-    append_shapes(work, config->cases, config->case_count, 1);
+    append_shapes(work, config->cases, config->case_count, 0);
     if (dispatch_draws(text))
         end_count = config_end_shapes(config, &ends);
-    append_shapes(work, ends, end_count, 1);
-    append_shapes(work, others, count, 2);
+    append_shapes(work, ends, end_count, 0);
+    append_shapes(work, others, count, 3);
     free(others);
     free(ends);
     return 0;

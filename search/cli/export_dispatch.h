@@ -11,7 +11,7 @@
  *     export_dispatch_print(dispatch, &run);
  *     export_dispatch_free(dispatch);
  *
- * Cases, the ends of the ranges and every second one of the drawn shapes are fitted to. A genome
+ * Cases, the ends of the ranges and two of three of the drawn shapes are fitted to. A genome
  * that fails a trial at any of the shapes is left out, with a warning.
  */
 #ifndef EVOTILE_CLI_EXPORT_DISPATCH_H
@@ -29,7 +29,8 @@ struct dispatch_options {
     int64_t candidates;  /* genomes that are timed; 0: DISPATCH_CANDIDATES */
     int64_t rounds;      /* 0: the default of case_times.h */
 };
-enum { DISPATCH_SHAPES = 64, DISPATCH_CANDIDATES = 24, DISPATCH_DEPTH = 8 };
+/* DISPATCH_FURTHER: shapes that are not timed, and that the tree is fitted to, too (smooth.h). */
+enum { DISPATCH_SHAPES = 64, DISPATCH_CANDIDATES = 24, DISPATCH_DEPTH = 8, DISPATCH_FURTHER = 500 };
 
 /* A genome, compiled for the specialised dimensions of a case. */
 struct dispatch_unit {

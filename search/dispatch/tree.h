@@ -26,29 +26,12 @@
 
 #include "base/json.h"
 #include "base/strbuf.h"
+#include "dispatch/feature.h"
 #include "dispatch/kernel_times.h"
 
 #include <stdint.h>
 
-enum {
-    TREE_INPUTS_MAX = 48,
-    TREE_FACTORS_MAX = 3,
-    TREE_DEPTH_MAX = 12,
-    TREE_NAME_SIZE = 48, /* of an input, with the final NUL */
-};
-
-struct tree_inputs {
-    int count;
-    const char *const *names; /* C identifiers, each once */
-    const int64_t *maxima;    /* of each the largest value: no product overflows. An input whose
-                                 maximum is 1 or less is in no product; the others are 0 or more */
-};
-
-/* The product of these inputs. */
-struct tree_feature {
-    int factor_count; /* 0: the node is a leaf */
-    int factors[TREE_FACTORS_MAX];
-};
+enum { TREE_DEPTH_MAX = 12, TREE_NAME_SIZE = 48 /* of an input, with the final NUL */ };
 
 struct tree_node {
     struct tree_feature feature;

@@ -38,53 +38,9 @@ struct valued_case {
     int index;
 };
 
-/* ---- features ---- */
-
-/* Whether the product of the inputs cannot overflow. */
-static bool is_bounded(const struct tree_inputs *inputs, const struct tree_feature *feature) {
-    int64_t most = 1;
-    for (int i = 0; i < feature->factor_count; i++)
-        if (__builtin_mul_overflow(most, inputs->maxima[feature->factors[i]], &most))
-            return false;
-    return true;
-}
-
-/* Adds the products of `count` of the inputs from `first` on with those that the feature has. */
-static void add_products(struct fit *fit, const struct tree_inputs *inputs,
-                         struct tree_feature feature, int first, int count) {
-    if (count == 0) {
-        if (!is_bounded(inputs, &feature))
-            return;
-        fit->features = xgrow(fit->features, (size_t)fit->feature_count, sizeof *fit->features);
-        fit->features[fit->feature_count++] = feature;
-        return;
-    }
-    for (int i = first; i < inputs->count; i++) {
-        if (inputs->maxima[i] <= 1)
-            continue;
-        struct tree_feature longer = feature;
-        longer.factors[longer.factor_count++] = i;
-        add_products(fit, inputs, longer, i + 1, count - 1);
-    }
-}
-
-/* The inputs, then products of two, then of three: of equally good splits the simplest is
-   taken. */
-static void add_features(struct fit *fit, const struct tree_inputs *inputs) {
-    for (int i = 0; i < inputs->count; i++) {
-        fit->features = xgrow(fit->features, (size_t)fit->feature_count, sizeof *fit->features);
-        fit->features[fit->feature_count++] = (struct tree_feature){1, {i}};
-    }
-    for (int factors = 2; factors <= TREE_FACTORS_MAX; factors++)
-        add_products(fit, inputs, (struct tree_feature){0}, 0, factors);
-}
-
-static int64_t feature_value(const struct fit *fit, int feature, int case_index) {
-    const struct tree_feature *of = &fit->features[feature];
-    int64_t value = 1;
-    for (int i = 0; i < of->factor_count; i++)
-        value *= fit->values[case_index * fit->input_count + of->factors[i]];
-    return value;
+static int64_t value_of(const struct fit *fit, int feature, int case_index) {
+    return feature_value(&fit->features[feature],
+                         fit->values + (size_t)case_index * (size_t)fit->input_count);
 }
 
 /* ---- losses ---- */
@@ -174,7 +130,7 @@ static void try_feature(const struct fit *fit, int feature, const int *cases, in
                         const struct loss *totals, struct valued_case *sorted, struct split *best) {
     struct loss sums[DISPATCH_KERNELS_MAX] = {{0}};
     for (int i = 0; i < count; i++)
-        sorted[i] = (struct valued_case){feature_value(fit, feature, cases[i]), cases[i]};
+        sorted[i] = (struct valued_case){value_of(fit, feature, cases[i]), cases[i]};
     qsort(sorted, (size_t)count, sizeof *sorted, compare_cases);
     for (int i = 0; i + 1 < count; i++) {
         struct loss below = {INT_MAX, 0}, above = {INT_MAX, 0};
@@ -207,7 +163,7 @@ static struct split find_split(const struct fit *fit, const int *cases, int coun
 static int divide(const struct fit *fit, const struct split *split, int *cases, int count) {
     int *others = xmalloc((size_t)count * sizeof *others), first = 0, other = 0;
     for (int i = 0; i < count; i++)
-        if (feature_value(fit, split->feature, cases[i]) <= split->at_most)
+        if (value_of(fit, split->feature, cases[i]) <= split->at_most)
             cases[first++] = cases[i];
         else
             others[other++] = cases[i];
@@ -282,7 +238,7 @@ void tree_fit(struct tree *tree, const struct tree_inputs *inputs, const int64_t
                     ? (struct loss){0, log(kernel_times_ratio(times, c, k))}
                     : (struct loss){1, 0};
     }
-    add_features(&fit, inputs);
+    fit.features = features_list(inputs, &fit.feature_count);
     fit_node(&fit, cases, count, limits->depth);
     free(fit.features);
     free(fit.losses);

@@ -17,7 +17,7 @@ config rows.json "$cases" '32, 256' '{ "ROWS": { "min": 1, "max": 2 }, "COLS": {
 "$EVOTILE" run rows.json --trials 4 --out run >/dev/null 2>&1
 
 echo "--- the tree, and its regret at shapes that it was not fitted to"
-shown export run --within 0 --dispatch-cases 4 --out tree
+shown export run --within 0 --dispatch-cases 16 --out tree
 jq -c '.dispatch | [.genomes, .exported_genomes, .fewest, .predicted, .regret.shapes, .regret_fitted.shapes, (.choice.tree | has("if"))]' tree/manifest.json
 jq -c '[.dispatch.shapes[] | .fitted] | [length, (map(select(.)) | length)]' tree/manifest.json
 grep -A1 'Verified for shapes' tree/tree.h | tail -1
@@ -32,7 +32,7 @@ shown regret tree --cases 2 --seed 3 --device $two | tail -2
 "$EVOTILE" regret tree --cases 5 --json >alone.json 2>/dev/null
 "$EVOTILE" regret tree --cases 5 --json --device $two 2>two.log | jq 'if .device == "'$two'" then .device = "emulated:sm_90" else . end' >two.json
 diff <(jq . alone.json) two.json && cut -d' ' -f2- two.log
-"$EVOTILE" export run --within 0 --dispatch-cases 4 --out of_two --device $two >/dev/null 2>&1
+"$EVOTILE" export run --within 0 --dispatch-cases 16 --out of_two --device $two >/dev/null 2>&1
 diff <(jq .dispatch tree/manifest.json) <(jq .dispatch of_two/manifest.json) && echo "the same tree"
 shown regret tree --cases 2 --device emulated:sm_90,emulated:sm_89
 shown regret tree --cases 2 --device emulated:sm_90,toaster
@@ -56,14 +56,14 @@ config near.json "$cases" '32, 64, 128, 256' '{ "ROWS": { "min": 1, "max": 2 }, 
 added slow "$(slower 'THREADS == 64 \&\& cols < 20' 5)    $(slower 'THREADS == 128 \&\& cols < 20' 2)"
 searched slow near
 for candidates in 1 3 24; do
-    "$EVOTILE" export near --within 0 --dispatch-cases 4 --candidates $candidates --out near_$candidates 2>&1 | grep -oE '[0-9]+ genomes are timed'
+    "$EVOTILE" export near --within 0 --dispatch-cases 40 --candidates $candidates --out near_$candidates 2>&1 | grep -oE '[0-9]+ genomes are timed'
     jq -c '[.units[].genome] | unique' near_$candidates/manifest.json
 done
 echo "--- one that was never a champion, and fails the final checks of one"
 # 128 threads are the fastest between the cases, and wrong for rows that are longer than those of the ranges.
-added wrong_when_long "$(slower 'THREADS == 64 \&\& cols > 20 \&\& cols < 200' 40)    $(slower 'THREADS == 128 \&\& cols < 20' 2)    if (THREADS == 128 \\&\\& cols > 260)\n        sum *= 2.0f;"
+added wrong_when_long "$(slower 'THREADS / 128 % 2 == 0 \&\& cols > 20 \&\& cols < 200' 40)    $(slower 'THREADS == 128 \&\& cols < 20' 2)    if (THREADS == 128 \\&\\& cols > 260)\n        sum *= 2.0f;"
 searched wrong_when_long unchecked
-echo '[{ "ROWS": 1, "COLS": 60 }, { "ROWS": 1, "COLS": 120 }, { "ROWS": 2, "COLS": 60 }, { "ROWS": 2, "COLS": 120 }]' >middle.json
+jq -nc '[range(1; 3) as $rows | range(40; 160; 20) | { ROWS: $rows, COLS: . }]' >middle.json
 shown export unchecked --within 0 --dispatch-cases middle.json --out checked | sed 's/genome [0-9]/genome K/'
 jq -c '[.units[].genome] | unique' checked/manifest.json
 export EVOTILE_TEMPLATES=$PWD/templates
@@ -76,7 +76,7 @@ grep -o 'aria-label="regret over shapes"' tree/report.html
 "$EVOTILE" report run tree -o both.html 2>/dev/null && grep -o '<h2>[^<]*' both.html
 shown report tree --csv
 echo "--- shapes that kernels do not fit"
-echo '[{ "ROWS": 1, "COLS": 300 }, { "ROWS": 1, "COLS": 340 }, { "ROWS": 1, "COLS": 12 }]' >long.json
+jq -nc '[300, 340, 12, 16 | { ROWS: 1, COLS: . }]' >long.json
 shown export run --within 5 --dispatch-cases long.json --out long_rows | tail -4
 shown regret tree --cases long.json
 echo "--- a genome that is wrong at a shape in between"
