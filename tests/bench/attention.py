@@ -137,26 +137,31 @@ def search_config(rows, template, solutions, smem):
 
 
 def usable(genome, genes):
-    """The genes that the solution still has, with values that it still has; nothing if those are few: then it is
-    another solution's genome."""
+    """The genes that a solution still has, with values that it still has; nothing if those are few: then it is another
+    solution's genome."""
     pairs = [pair.split("=") for pair in genome.split(",") if "=" in pair]
     kept = [f"{name}={value}" for name, value in pairs if value in genes.get(name, ())]
     return ",".join(kept) if 2 * len(kept) > len(pairs) else ""
 
 
-def seeds_of(options, config, kernels):
-    """The genomes of --seeds whose genes the solution has, and those of frozen kernels, which may be of an earlier
-    version."""
+def genes_of(options, config, solution):
+    space = json.loads(must_run([options.evotile, "space", config, "--solution", solution, "--json"]))
+    return {gene["name"]: {str(value) for value in gene["values"]} for gene in space["genes"]}
+
+
+def seeds_of(options, config, solutions, kernels):
+    """The genomes of --seeds whose genes one of the solutions has, and those of frozen kernels, which may be of an
+    earlier version."""
     seeds = []
     if options.seeds:
         with open(options.seeds) as file:
             seeds = list(filter(None, (line.split("#")[0].strip().rstrip(";") for line in file)))
-    space = json.loads(must_run([options.evotile, "space", config, "--json"]))
-    genes = {gene["name"]: {str(value) for value in gene["values"]} for gene in space["genes"]}
-    own = [seed for seed in seeds if {pair.split("=")[0].strip() for pair in seed.split(",")} <= set(genes)]
+    spaces = [genes_of(options, config, solution) for solution in solutions]
+    own = [seed for seed in seeds
+           if any({pair.split("=")[0].strip() for pair in seed.split(",")} <= set(genes) for genes in spaces)]
     if len(own) < len(seeds):
-        log(f"{len(own)} of the {len(seeds)} genomes of {options.seeds} have genes of this solution alone")
-    own += [usable(kernel["genome"], genes) for kernel in kernels.values()]
+        log(f"{len(own)} of the {len(seeds)} genomes of {options.seeds} have genes of {' or '.join(solutions)} alone")
+    own += [max((usable(kernel["genome"], genes) for genes in spaces), key=len) for kernel in kernels.values()]
     return [seed for seed in dict.fromkeys(own) if seed]
 
 
@@ -165,8 +170,8 @@ def search(options, name, indices, kernels):
     _, template, solutions, smem = FOLDERS[name]
     folder = os.path.join(options.out, f"search-{ranges(indices)}")
     config, results = os.path.join(folder, "config.json"), os.path.join(folder, "run")
-    wanted = json.dumps(search_config([ROWS[index] for index in indices], template, options.solutions or solutions,
-                                      options.smem or smem))
+    solutions = options.solutions or solutions
+    wanted = json.dumps(search_config([ROWS[index] for index in indices], template, solutions, options.smem or smem))
     if os.path.exists(os.path.join(results, "run.db")):
         with open(config) as file:
             if file.read() != wanted:
@@ -177,7 +182,7 @@ def search(options, name, indices, kernels):
         os.makedirs(folder, exist_ok=True)
         with open(config, "w") as file:
             file.write(wanted)
-        seeds = seeds_of(options, config, kernels)
+        seeds = seeds_of(options, config, solutions, kernels)
         must_run([options.evotile, "run", config, "--time", f"{options.seconds * len(indices)}s", "--out", results,
                   *(["--seed-genome", ";".join(seeds)] if seeds else [])])
     made = os.path.join(options.freeze or os.path.join(options.out, "exports"),

@@ -139,6 +139,6 @@ for name in attention*_h200; do
 import attention, types
 attention.must_run = lambda words: open('$name.space').read()
 genes = {gene['name']: set(map(str, gene['values'])) for gene in attention.json.loads(attention.must_run(0))['genes']}
-seeds = attention.seeds_of(types.SimpleNamespace(seeds='$ROOT/tests/bench/attention_seeds.txt', evotile=''), '', {})
+seeds = attention.seeds_of(types.SimpleNamespace(seeds='$ROOT/tests/bench/attention_seeds.txt', evotile=''), '', ['hopper'], {})
 print(len(seeds), 'seeds', all(attention.usable(seed, genes) == seed for seed in seeds))" 2>>log
 done

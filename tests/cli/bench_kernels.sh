@@ -41,3 +41,14 @@ for name, (rows, *searched) in FOLDERS.items():
 for name in *_h200; do
     "$EVOTILE" space $name --device emulated:sm_90 --json 2>>log | jq -c '[(.goals | length), ([.goals[] | .valid] | min > 0)]'
 done
+# A search takes the seeds of each of its solutions, and the genome of a frozen kernel where a solution still has its genes.
+python3 -c "
+import attention, types
+from kernel_rows import FOLDERS
+options = types.SimpleNamespace(seeds='$ROOT/tests/bench/gemm_seeds.txt', evotile='$EVOTILE')
+run = attention.must_run
+attention.must_run = lambda words: run([*words, '--device', 'emulated:sm_90'])
+kernels = {0: {'genome': 'SWAP=1,BLOCK_M=64,BLOCK_N=8,GROUP=99'}, 1: {'genome': 'OTHER=1,WARPS=4'}}
+for name in 'gemm_few_rows_h200', 'gemm_h200':
+    seeds = attention.seeds_of(options, name, FOLDERS[name][2], kernels)
+    print(name, *(sum(gene in seed.split(',')[0] for seed in seeds) for gene in ('WARPS', 'SWAP', 'BLOCK_M')), seeds[-1])" 2>>log
