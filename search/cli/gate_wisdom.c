@@ -25,7 +25,7 @@ struct gate {
     int checked, stale, elsewhere; /* elsewhere: of other devices */
     struct wisdom_part **parts;    /* in the order in which they are tried */
     int part_count;
-    double end;  /* by clock_seconds: no entry starts after it */
+    double end;  /* by clock_seconds: no entry but the first starts after it */
     double said; /* when progress was logged */
 };
 
@@ -148,20 +148,19 @@ static int gate_entries(struct gate *gate, struct error *error) {
     gate->said = clock_seconds();
     gate->end = seconds > 0 ? gate->said + seconds : INFINITY;
     int status = make_parts(gate, error);
-    for (int p = 0; p < gate->part_count && status == 0 && clock_seconds() < gate->end; p++)
+    for (int p = 0; p < gate->part_count && status == 0 && (p == 0 || clock_seconds() < gate->end);
+         p++)
         status =
             wisdom_part_try(gate->parts[p], &gate->devices, gate->end, report_entry, gate, error);
     for (int p = 0; p < gate->part_count; p++)
         wisdom_part_free(gate->parts[p]);
     free(gate->parts);
-    if (status < 0 || gate->checked > 0)
-        return status;
-    return gate->count == 0
-               ? error_input(error,
+    return status < 0 || gate->count > 0
+               ? status
+               : error_input(error,
                              "%s has no entry of %s: give the device that its kernels were tuned "
                              "on with --device",
-                             gate->path, gate->device.name)
-               : error_input(error, "no entry was verified in %g s: give more --time", seconds);
+                             gate->path, gate->device.name);
 }
 
 static int print_gate(struct gate *gate) {

@@ -16,7 +16,7 @@ struct gate_wisdom_options {
     const char *templates;  /* searched for templates first; NULL: none */
     const char *verify_key; /* of a packed file; NULL: none */
     double tolerance;       /* percent that an entry may be slower than its figure */
-    double seconds;         /* no entry starts after these; 0: all are tried */
+    double seconds;         /* no entry but the first starts after these; 0: all are tried */
 };
 
 /* Prints one JSON object. */

@@ -26,7 +26,7 @@ struct wisdom_part {
     const char *shapes[CASES_MAX];
     struct replay_targets targets; /* an item for each entry */
     int next;                      /* the entry that the next free device takes */
-    double end;                    /* by clock_seconds: none starts after it */
+    double end;                    /* by clock_seconds: none but the first starts after it */
     wisdom_part_report *report;
     void *context;
 };
@@ -181,7 +181,8 @@ static int fill_targets(struct wisdom_part *part, const struct device_info *devi
    left, or the time is over. */
 static int submit_next(struct wisdom_part *part, struct single_trial *single_trial,
                        struct error *error) {
-    for (; part->next < part->count && clock_seconds() < part->end; part->next++) {
+    for (; part->next < part->count && (part->next == 0 || clock_seconds() < part->end);
+         part->next++) {
         const struct entry *entry = &part->entries[part->next];
         struct replay_target *target = &part->targets.items[part->next];
         if (entry->refused != NULL) {

@@ -31,8 +31,8 @@ bool wisdom_part_add(struct wisdom_part *part, const struct wisdom_figure *figur
 typedef int wisdom_part_report(void *context, int index, const struct outcome *outcome,
                                const char *refused, struct error *error);
 
-/* Verifies each entry as a new champion is, and times it. None starts after `end`, by
-   clock_seconds. */
+/* Verifies each entry as a new champion is, and times it. None but the first starts after `end`,
+   by clock_seconds. */
 int wisdom_part_try(struct wisdom_part *part, const struct device_list *devices, double end,
                     wisdom_part_report *report, void *context, struct error *error);
 
