@@ -85,8 +85,9 @@ static double gain_of(const struct growth *growth, int below_count, int count) {
     return gain;
 }
 
+/* From `below` to less than `above`, whose distance may be more than an int64_t holds. */
 static int64_t between(int64_t below, int64_t above) {
-    return below + (above - below - 1) / 2;
+    return (int64_t)((uint64_t)below + ((uint64_t)above - (uint64_t)below - 1) / 2);
 }
 
 static void try_feature(const struct growth *growth, int feature, const int *cases, int count,

@@ -159,6 +159,27 @@ static void nothing_to_learn_from(void **state) {
     forest_free(forest);
 }
 
+/* Values may be further apart than an int64_t holds: an input in no product may be negative. */
+static void values_far_apart(void **state) {
+    (void)state;
+    static const char *const wide_names[] = {"WIDE"};
+    static const int64_t wide_maxima[] = {1};
+    const struct tree_inputs wide = {1, wide_names, wide_maxima};
+    int64_t values[16];
+    double us[32], ratios[2];
+    for (int c = 0; c < 16; c++) {
+        values[c] = c % 2 == 0 ? INT64_MIN + c : INT64_MAX - c;
+        us[2 * c] = c % 2 == 0 ? 1 : 2;
+        us[2 * c + 1] = c % 2 == 0 ? 2 : 1;
+    }
+    struct forest *forest = forest_fit(&wide, values, &(struct kernel_times){2, 16, us}, 1);
+    forest_predict(forest, (int64_t[]){INT64_MIN / 2}, ratios);
+    assert_true(ratios[0] == 1 && ratios[1] > 1.5);
+    forest_predict(forest, (int64_t[]){INT64_MAX / 2}, ratios);
+    assert_true(ratios[1] == 1 && ratios[0] > 1.5);
+    forest_free(forest);
+}
+
 /* ---- smoothed times ---- */
 
 /* Cases keep their times, once, or SMOOTH_WEIGHT times if they were searched; no row is of a case
@@ -263,11 +284,9 @@ static void smoothing_lowers_the_regret(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(predictions_are_ratios),
-        cmocka_unit_test(predictions_tell_kernels_apart),
-        cmocka_unit_test(nothing_to_learn_from),
-        cmocka_unit_test(rows_of_cases),
-        cmocka_unit_test(smoothing_lowers_the_regret),
+        cmocka_unit_test(predictions_are_ratios), cmocka_unit_test(predictions_tell_kernels_apart),
+        cmocka_unit_test(nothing_to_learn_from),  cmocka_unit_test(values_far_apart),
+        cmocka_unit_test(rows_of_cases),          cmocka_unit_test(smoothing_lowers_the_regret),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
