@@ -46,6 +46,8 @@ void effects_free(struct effects *effects) {
 
 static int choose_trials(struct effect_trial *trials, int count, int best, int most) {
     struct random random;
+    if (count == 0) /* then there may be no trials at all */
+        return 0;
     struct training_row *rows = xmalloc(((size_t)count + 1) * sizeof *rows);
     struct effect_trial *chosen = xmalloc(((size_t)count + 1) * sizeof *chosen);
     random_seed(&random, SAMPLE_SEED, 0);
