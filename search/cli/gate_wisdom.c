@@ -102,22 +102,34 @@ static bool is_of_device(const struct gate *gate, const struct wisdom_figure *fi
     return strcmp(figure->device, gate->device.name) == 0;
 }
 
+/* A figure of the devices' model. */
+struct listed {
+    const struct wisdom_figure *figure;
+    int64_t
+        checked_at; /* with the driver of now; 0: never, or after now, as a clock may have said */
+};
+
 /* What was checked longest ago comes first, so that gates of limited time reach everything. */
 static int compare_checked(const void *a, const void *b) {
-    const struct wisdom_figure *one = *(const struct wisdom_figure *const *)a;
-    const struct wisdom_figure *other = *(const struct wisdom_figure *const *)b;
+    const struct listed *one = a, *other = b;
     if (one->checked_at != other->checked_at)
         return one->checked_at < other->checked_at ? -1 : 1;
-    return one < other ? -1 : 1;
+    return one->figure < other->figure ? -1 : 1;
 }
 
-/* The figures of the devices' model; the caller frees the list. */
-static const struct wisdom_figure **list_figures(struct gate *gate) {
+/* The caller frees the list. */
+static struct listed *list_figures(struct gate *gate) {
     const struct wisdom_figures *figures = &gate->source.figures;
-    const struct wisdom_figure **list = xcalloc((size_t)figures->count + 1, sizeof *list);
-    for (int i = 0; i < figures->count; i++)
-        if (is_of_device(gate, &figures->items[i]))
-            list[gate->count++] = &figures->items[i];
+    const char *driver = wisdom_driver(&gate->device);
+    const double now = clock_unix_seconds();
+    struct listed *list = xcalloc((size_t)figures->count + 1, sizeof *list);
+    for (int i = 0; i < figures->count; i++) {
+        const struct wisdom_figure *figure = &figures->items[i];
+        const bool known =
+            strcmp(figure->checked_driver, driver) == 0 && (double)figure->checked_at <= now;
+        if (is_of_device(gate, figure))
+            list[gate->count++] = (struct listed){figure, known ? figure->checked_at : 0};
+    }
     gate->elsewhere = figures->count - gate->count;
     qsort(list, (size_t)gate->count, sizeof *list, compare_checked);
     return list;
@@ -126,17 +138,19 @@ static const struct wisdom_figure **list_figures(struct gate *gate) {
 /* Records what is outdated, and divides the others into parts. */
 static int make_parts(struct gate *gate, struct error *error) {
     struct wisdom_template_state *state = xcalloc(1, sizeof *state);
-    const struct wisdom_figure **list = list_figures(gate), *last = NULL;
+    struct listed *list = list_figures(gate);
+    const struct wisdom_figure *last = NULL;
     int status = 0;
     for (int i = 0; i < gate->count && status == 0; i++) {
+        const struct wisdom_figure *figure = list[i].figure;
         char why[256];
-        if (last == NULL || !same_template(last, list[i]))
-            wisdom_find_template(list[i], gate->options->templates, state);
-        last = list[i];
-        if (wisdom_is_outdated(list[i], state, NULL, why, sizeof why))
-            status = record(gate, list[i], why, NULL, error);
+        if (last == NULL || !same_template(last, figure))
+            wisdom_find_template(figure, gate->options->templates, state);
+        last = figure;
+        if (wisdom_is_outdated(figure, state, NULL, why, sizeof why))
+            status = record(gate, figure, why, NULL, error);
         else
-            add_entry(gate, (int)(list[i] - gate->source.figures.items), state->folder);
+            add_entry(gate, (int)(figure - gate->source.figures.items), state->folder);
     }
     free(list);
     free(state);

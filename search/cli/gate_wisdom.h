@@ -1,7 +1,7 @@
 /*
  * gate_wisdom: the gate of a wisdom store or file: every entry is verified as a new champion is,
  * and timed again. What no longer holds is marked in the store. What was checked longest ago comes
- * first.
+ * first, and before it what was not checked with the driver of now.
  *
  *     const struct gate_wisdom_options options = {.tolerance = 5};
  *     int status = gate_wisdom_run("app.wisdom", &options, &error);    // an exit status, or -1

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/path.h"
 #include "base/random.h"
 #include "base/statistics.h"
 #include "dispatch/smooth.h"
@@ -19,7 +20,7 @@
 
 #include <cjson/cJSON.h>
 
-enum { SHAPES_MAX = 4096, FURTHER = 500, DEPTH = 8 };
+enum { FURTHER = 500, DEPTH = 8, MANIFEST_BYTES_MAX = 64 << 20 };
 
 struct data {
     int shape_count, input_count, kernel_count, case_count;
@@ -30,16 +31,12 @@ struct data {
 };
 
 static cJSON *read_manifest(const char *folder) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/manifest.json", folder);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0)
-        return NULL;
-    const long size = ftell(file);
-    char *text = xcalloc(1, (size_t)size + 1);
-    rewind(file);
-    cJSON *root = fread(text, 1, (size_t)size, file) == (size_t)size ? cJSON_Parse(text) : NULL;
-    fclose(file);
+    char path[PATH_SIZE];
+    struct error error = {0};
+    char *text = path_join(path, folder, "manifest.json", &error) == 0
+                     ? path_read_file(path, MANIFEST_BYTES_MAX, NULL, &error)
+                     : NULL;
+    cJSON *root = text != NULL ? cJSON_Parse(text) : NULL;
     free(text);
     return root;
 }
@@ -115,7 +112,8 @@ static int read_data(const char *folder, struct data *data, cJSON **root) {
     return 0;
 }
 
-/* Of fitted shapes; "H" and "H_KV" are of one of them, as what begins alike is. */
+/* Of the dimensions of two fitted shapes; those whose names begin alike, as H and H_KV, are of one.
+ */
 static int64_t *make_further(const struct data *data, const int *fitted, int fitted_count,
                              struct random *random) {
     int64_t *further = xcalloc((size_t)FURTHER * (size_t)data->input_count, sizeof *further);
