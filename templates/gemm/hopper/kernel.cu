@@ -132,6 +132,12 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
                 const __grid_constant__ tensor_map c_map, const element *__restrict__ bias,
                 const element *__restrict__ residual, element *__restrict__ c, float4 *parts,
                 u32 *counters, int M, int N, int K, int BATCH) {
+    const bool loads = threadIdx.x == consumer_threads; // the thread that issues all loads
+    if (loads) { // the maps come while the barriers are initialised
+        prefetch_tensor_map(a_map);
+        prefetch_tensor_map(b_map);
+    }
+    init_barriers();
     const cluster_place cluster{};
     const int tiles_m = ceil_div(swapped ? N : M, block_m * cluster_m);
     const int tiles_n = ceil_div(swapped ? M : N, block_n * cluster_n);
@@ -144,16 +150,14 @@ extern "C" __global__ void CLUSTER __launch_bounds__(threads, min_ctas)
         return block_tile{batch, (place.m * cluster_m + cluster.m) * block_m,
                           (place.n * cluster_n + cluster.n) * block_n};
     };
-    init_barriers();
+    await_barriers();
     tile_part part;
     const int warpgroup = threadIdx.x / 128;
     if (warpgroup == consumers) {
         if constexpr (reallocate_registers)
             setmaxnreg_dec<24>();
-        if (threadIdx.x == consumer_threads) {
+        if (loads) {
             pipeline_state<stages> state;
-            prefetch_tensor_map(a_map);
-            prefetch_tensor_map(b_map);
             while (own.take(part)) {
                 load_part(part, locate(part), state, swapped ? b_map : a_map,
                           swapped ? a_map : b_map, cluster);

@@ -141,6 +141,7 @@ struct cluster_place {
     }
 };
 
+// Begins to initialise them; what follows needs no other block until await_barriers.
 DEVICE void init_barriers() {
     if (threadIdx.x == 0) {
         for (int i = 0; i < stages; ++i) {
@@ -150,7 +151,13 @@ DEVICE void init_barriers() {
         fence_mbarrier_init();
     }
     if constexpr (cluster_blocks > 1)
-        cluster_meet(); // all blocks run, and their barriers are initialised
+        cluster_arrive_relaxed();
+}
+
+// All blocks of the cluster run, and their barriers are initialised.
+DEVICE void await_barriers() {
+    if constexpr (cluster_blocks > 1)
+        cluster_wait();
     else
         __syncthreads();
 }
