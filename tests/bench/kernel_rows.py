@@ -25,8 +25,10 @@ AIMS = [1.15 if row.get("EPILOGUE") == 3 else 1.0 if "ROWS" in row else 0.93 for
 # The kernels of a folder are found by one search and exported together: its rows, template, solutions and shared memory
 # in bytes.
 FEW = sum(row["M"] <= 16 for row in PLAIN)  # the first rows, which gemv can do, too
+CUBE = PLAIN.index({"M": 1000, "N": 1000, "K": 1000})
 FOLDERS = {"gemm_few_rows_h200": (range(FEW), "gemm", ["gemv", "mma", "hopper"], ALL_SMEM),
-           "gemm_h200": (range(FEW, len(PLAIN)), "gemm", ["mma", "hopper"], ALL_SMEM),
+           "gemm_1000_h200": ([CUBE], "gemm", ["mma", "hopper"], ALL_SMEM),
+           "gemm_h200": ([row for row in range(FEW, len(PLAIN)) if row != CUBE], "gemm", ["mma", "hopper"], ALL_SMEM),
            "gemm_epilogues_h200": (range(len(PLAIN), len(PLAIN + FUSED)), "gemm", ["mma", "hopper"], ALL_SMEM),
            "add_rms_norm_h200": (range(len(PLAIN + FUSED), len(ROWS)), "add_rms_norm", ["rows"], 0)}
 
