@@ -14,8 +14,10 @@
 #include "config/config.h"
 #include "strategy/task_model.h"
 
-/* Features: base-2 logarithms of the device's multiprocessors and of each dimension plus one, as
-   means over the goal's cases; a dimension beyond TASK_FEATURES_MAX - 2 is left out. */
+/* Features: base-2 logarithms of the device's multiprocessors, of the blocks of the default genome
+   by multiprocessor (which rounds a grid takes decides more than any dimension alone) and of each
+   dimension plus one, as means over the goal's cases; a dimension beyond TASK_FEATURES_MAX - 3 is
+   left out. */
 void task_describe(struct task *task, const char *folder, const struct template *template,
                    const struct config *config, int goal, const struct device_info *device);
 

@@ -21,7 +21,7 @@
 
 #include "strategy/source.h"
 
-enum { TASK_FEATURES_MAX = 18, SUGGESTION_NEAREST = 3, SUGGESTION_GENES = 5 };
+enum { TASK_FEATURES_MAX = 20, SUGGESTION_NEAREST = 3, SUGGESTION_GENES = 5 };
 
 struct task {
     double features[TASK_FEATURES_MAX]; /* all of them finite; unused ones 0 */

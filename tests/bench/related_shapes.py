@@ -2,14 +2,15 @@
 """Records the same genomes of attention at eight related shapes, and measures what seven of them teach of the eighth.
 
     tests/bench/related_shapes.py record OUT [--trials 2048] [--seconds 560] [--device auto,...] [--evotile build/evotile]
-    tests/bench/related_shapes.py report OUT [--seeds 20] [--device auto] [--evotile build/evotile]
+    tests/bench/related_shapes.py suggest OUT [--device auto] [--evotile build/evotile]
+    tests/bench/related_shapes.py simulate OUT [--seeds 20] [--evotile build/evotile]
 
 `record` stops after --seconds; the same command continues. Of several devices each takes the next shape. It writes OUT/SHAPE.json.gz, OUT/SHAPE (the run) and OUT/SHAPE.config.json.
-`report` has each shape left out in turn:
+The others have each shape left out in turn:
 
   suggest    time of what `evotile suggest` names from the seven runs, tried on the device, over the best that was recorded
-  5 %, 1 %   median trials until within so much of the best, with the seven as sources and without
-  goals      trials until all eight are within 3 %, shared and apart (`evotile simulate --goals`)
+  simulate   without a device: median trials until within 5 and 1 % of the best, with the seven as sources and without; and
+             trials until all eight are within 3 %, shared and apart (`evotile simulate --goals`)
 """
 import argparse
 import gzip
@@ -17,19 +18,21 @@ import json
 import os
 import queue
 import signal
+import statistics
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
 
-SHAPES = [(1, 8, 512), (2, 8, 256), (2, 8, 512), (2, 8, 1024), (4, 8, 512), (4, 16, 512), (8, 8, 512), (1, 16, 2048)]
+SHAPES = [(1, 8, 512), (2, 8, 256), (2, 8, 512), (4, 8, 512), (4, 8, 256), (1, 8, 1024), (4, 16, 512), (2, 8, 1024)]
 CONFIG = {
     "template": "attention_fwd/hopper",
     "limits": {"smem_bytes": 49152},
-    # No champion is accepted here: fewer samples, each kernel where it happens to lie, and no second of steady load for
-    # one that takes 50 us or more.
-    "timing": {"samples": 16, "warmup_ms": 2, "placements": 1, "regime": "boost"},
+    # No champion is accepted here: fewer samples, each kernel where it happens to lie; no second of steady load and no
+    # energy of one that takes 50 us or more; no compute-sanitizer.
+    "search": {"sanitize_every": -1},
+    "timing": {"samples": 16, "warmup_ms": 2, "placements": 1, "energy_ms": 0, "regime": "boost"},
 }
 
 
@@ -54,6 +57,8 @@ def genomes(path):
 def record_shape(arguments, shape, device, end):
     """Fails if the shape is not recorded, also since the time is up."""
     path = arguments.out / f"{stem(shape)}.json.gz"
+    if path.exists() and len(genomes(path)) >= arguments.trials:
+        return
     command = [arguments.evotile, "record", str(write_config(arguments.out, shape)), "--trials", str(arguments.trials), "--seed", "1",
                "--device", device, "--out", str(path)]
     with subprocess.Popen(command) as process:
@@ -103,7 +108,7 @@ def ask(arguments, *words):
     return json.loads(done.stdout)
 
 
-def best_us(arguments, path):
+def best_us(path):
     """Of the recorded rows."""
     with gzip.open(path, "rt") as file:
         rows = json.load(file)["results"]
@@ -116,19 +121,27 @@ def trials_to(arguments, path, others, percent):
     return answer["spaces"][0]["trials_to_near"]
 
 
-def report(arguments):
-    files = {shape: str(arguments.out / f"{stem(shape)}.json.gz") for shape in SHAPES}
-    print("shape            suggest  5 % with  without  1 % with  without")
+def suggest(arguments):
+    print("shape            over the best   genome")
+    ratios = []
     for shape in SHAPES:
         config = write_config(arguments.out, shape)
-        others = [other for other in SHAPES if other != shape]
-        runs = ",".join(str(arguments.out / stem(other)) for other in others)
+        runs = ",".join(str(arguments.out / stem(other)) for other in SHAPES if other != shape)
         named = ask(arguments, "suggest", config, "--learn-from", runs, "--device", arguments.device)["goals"][0]["genome"]
         tried = ask(arguments, "try", config, "--genome", named, "--device", arguments.device)
-        ratio = tried["score_us"] / best_us(arguments, files[shape]) if tried["verdict"] == "ok" else float("inf")
-        with_them = [files[other] for other in others]
-        cells = [trials_to(arguments, files[shape], sources, percent) for percent in (5, 1) for sources in (with_them, None)]
-        print(f"{stem(shape):15} {ratio:8.3f}", *(f"{'-' if cell is None else cell:>8}" for cell in cells), flush=True)
+        best = best_us(arguments.out / f"{stem(shape)}.json.gz")
+        ratios.append(tried["score_us"] / best if tried["verdict"] == "ok" else float("inf"))
+        print(f"{stem(shape):15} {ratios[-1]:14.3f}   {named}", flush=True)
+    print(f"median {statistics.median(ratios):.3f}")
+
+
+def simulate(arguments):
+    files = {shape: str(arguments.out / f"{stem(shape)}.json.gz") for shape in SHAPES}
+    print("shape            5 % with  without  1 % with  without")
+    for shape in SHAPES:
+        others = [files[other] for other in SHAPES if other != shape]
+        cells = [trials_to(arguments, files[shape], sources, percent) for percent in (5, 1) for sources in (others, None)]
+        print(f"{stem(shape):15}", *(f"{'-' if cell is None else cell:>9}" for cell in cells), flush=True)
     goals = ask(arguments, "simulate", *files.values(), "--goals", "--strategy", "auto", "--within", 3, "--trials", 2000,
                 "--seeds", arguments.seeds)
     for row in goals["goals"]:
@@ -137,7 +150,7 @@ def report(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("record", "report"))
+    parser.add_argument("verb", choices=("record", "suggest", "simulate"))
     parser.add_argument("out", type=Path)
     parser.add_argument("--evotile", default="build/evotile")
     parser.add_argument("--device", default="auto")
@@ -146,7 +159,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=20)
     arguments = parser.parse_args()
     os.environ["EVOTILE_INDEX"] = "none"  # what is measured must not depend on earlier runs
-    {"record": record, "report": report}[arguments.verb](arguments)
+    {"record": record, "suggest": suggest, "simulate": simulate}[arguments.verb](arguments)
 
 
 main()
