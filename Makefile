@@ -356,6 +356,9 @@ bench-dispatch-fit: $(BUILD)/tests/bench/dispatch_fit_bench ## the regret of tre
 bench-predictions: $(BUILD)/evotile ## TRIALS (300) random genomes of CONFIGS (softmax, a decode, a sum) on DEVICE (auto), and how well predictions order them
 	@python3 tests/bench/predictions.py --evotile $< --trials $(or $(TRIALS),300) --device $(or $(DEVICE),auto) \
 	    $(if $(CONFIGS),--configs $(CONFIGS)) --out $(or $(OUT),results/predictions)
+bench-near: $(BUILD)/evotile ## SECONDS (540) of search from nothing on DEVICE (auto), shared and apart: when each goal is near what the export KERNEL has
+	@python3 tests/bench/until_near.py --evotile $< --kernel $(or $(KERNEL),kernels/attention_h200) --seconds $(or $(SECONDS),540) \
+	    --device $(or $(DEVICE),auto) $(if $(VARIANTS),--variants $(VARIANTS)) --out $(or $(OUT),results/near) $(TABLE:%=--table)
 bench-settle: ## how two kernels of SHAPE (2,16,4096,128) share a clock at the power limit, by PyTorch
 	@python3 tests/bench/settle.py --shape $(or $(SHAPE),2,16,4096,128)
 bench-independent: ## an exported attention KERNEL (kernels/attention_h200), timed by PyTorch and not by evotile
@@ -431,5 +434,5 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 FORCE:
-.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-dispatch-fit bench-wisdom bench-predictions \
+.PHONY: bench-effects all deps deps-test deps-fuzz deps-deb check check-deb dist deb uninstall check-long check-gpu check-kill check-queue check-genomes mutants built gpu-built fuzz fuzz-coverage fuzz-built floors lint bench-emulated bench-energy bench-power bench-real-sizes bench-settle bench-reference bench-search bench-engineer bench-attention bench-kernels bench-independent bench-scale bench-queue bench-serve bench-candidates demo bundle bench-dispatch bench-dispatch-fit bench-wisdom bench-predictions bench-near \
         install clean help FORCE
