@@ -21,8 +21,8 @@ enum {
 static const double interval_deviations = 2;
 
 /* A genome is chosen by its mean and so many deviations. Most of the deviation is the task's, and
-   all genomes share it: what remains between two of them is a small part. Over recorded tasks of
-   attention 4, 8 and 16 choose as well (docs/measurements/strategies.md). */
+   all genomes share it: what remains between two of them is a small part. Over recorded tasks 4, 8
+   and 16 choose as well (docs/measurements/strategies.md). */
 static const double caution = 8;
 
 struct task_model {
@@ -36,7 +36,7 @@ struct task_model {
     struct surrogate *surrogate;
     struct task_rows *rows;
     double mean, deviation; /* of the drawn rows' values */
-    double task_error;      /* of predictions at a source's task by the other sources */
+    double task_error;      /* of predictions at a task by the sources of others */
     struct history failed;  /* genomes that failed somewhere */
 };
 
@@ -155,37 +155,52 @@ static void fit_surrogate(struct task_model *model) {
     free(noises);
 }
 
-/* The mean difference between what the other sources predict of a source's fastest rows and these;
-   by the logarithm of latency. */
-static double error_at(struct task_model *model, int left_out) {
+static bool same_task(const struct task *a, const struct task *b) {
+    return memcmp(a->features, b->features, sizeof a->features) == 0;
+}
+
+/* The mean difference between what the sources of other tasks predict of a source's fastest rows
+   and these, by the logarithm of latency. Returns false if there are no others. */
+static bool error_at(struct task_model *model, int left_out, double *error) {
     const struct task_rows *rows = model->rows;
-    double values[ROWS_MAX], actual[CHECKED_ROWS], error = 0;
+    double values[ROWS_MAX], actual[CHECKED_ROWS];
     int row_count = 0, checked = 0;
     surrogate_clear(model->surrogate);
     for (int i = 0; i < rows->count; i++) {
+        const int source = rows->items[i].source;
         const struct genome placed = place_row(model, i);
-        if (rows->items[i].source != left_out) {
+        if (!same_task(&model->tasks[source], &model->tasks[left_out])) {
             surrogate_add_row(model->surrogate, &placed, 0);
             values[row_count++] = standardised(model, i);
-        } else if (checked < CHECKED_ROWS) {
+        } else if (source == left_out && checked < CHECKED_ROWS) {
             surrogate_add_candidate(model->surrogate, &placed);
             actual[checked++] = standardised(model, i);
         }
     }
+    if (row_count == 0)
+        return false;
     surrogate_condition(model->surrogate, values);
     const float *means = surrogate_means(model->surrogate);
+    *error = 0;
     for (int i = 0; i < checked; i++)
-        error += model->deviation * (means[i] - actual[i]) / checked;
-    return error;
+        *error += model->deviation * (means[i] - actual[i]) / checked;
+    return true;
 }
 
 /* Few tasks say little of the length scales of their features, so that the process is too sure at a
-   task that it has not seen. How wrong it is shows where one source is left out. */
+   task that it has not seen. How wrong it is shows where one task is left out. */
 static void find_task_error(struct task_model *model) {
-    double square = 0;
-    for (int s = 0; s < model->count && model->count > 1; s++)
-        square += pow(error_at(model, s), 2) / model->count;
-    model->task_error = sqrt(square);
+    double square = 0, error;
+    int count = 0;
+    for (int s = 0; s < model->count; s++)
+        if (same_task(&model->tasks[s], &model->target))
+            return;
+    for (int s = 0; s < model->count; s++)
+        if (error_at(model, s, &error)) {
+            square += error * error;
+            count++;
+        }
+    model->task_error = count > 0 ? sqrt(square / count) : 0;
 }
 
 struct task_model *task_model_new(const struct space *space, const struct source *sources,
@@ -232,7 +247,8 @@ static void add_candidates(struct task_model *model, uint64_t seed) {
                 elites[elite_count++] = model->sources[s].rows[rank].genome;
     candidate_pool_refill(pool, &random, &draws, elites, elite_count);
     for (int s = 0; s < model->count; s++)
-        for (int rank = 0; rank < BEST_OF_A_SOURCE && rank < task_rows_ok(&model->sources[s]); rank++)
+        for (int rank = 0; rank < BEST_OF_A_SOURCE && rank < task_rows_ok(&model->sources[s]);
+             rank++)
             if (space_check(model->space, &model->sources[s].rows[rank].genome, NULL))
                 candidate_pool_add(pool, &model->sources[s].rows[rank].genome);
     for (int i = 0; i < candidate_pool_count(pool); i++) {

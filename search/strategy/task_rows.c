@@ -26,11 +26,9 @@ const struct source_row *task_rows_at(const struct task_rows *rows, int index) {
 
 static void add_row(struct task_rows *rows, int s, int row) {
     const struct output_transform *transform = &rows->transforms[s];
-    const double standardised =
-        output_transform_apply(transform, rows->sources[s].rows[row].us);
-    const double value =
-        transform->mean + transform->deviation * standardised -
-        rows->power * log(rows->tasks[s].scale_us);
+    const double standardised = output_transform_apply(transform, rows->sources[s].rows[row].us);
+    const double value = transform->mean + transform->deviation * standardised -
+                         rows->power * log(rows->tasks[s].scale_us);
     rows->items[rows->count++] = (struct task_row){s, row, value};
     rows->taken[s][row] = true;
 }
@@ -75,9 +73,12 @@ struct task_rows *task_rows_new(const struct space *space, const struct source *
         .space = space, .sources = sources, .tasks = tasks, .source_count = count};
     rows->power = fit_power(rows);
     random_seed(&random, 1, STREAM);
+    int all = 0;
+    for (int s = 0; s < count; s++)
+        all += task_rows_ok(&sources[s]);
     for (int s = 0; s < count; s++) {
         rows->taken[s] = xcalloc((size_t)sources[s].row_count, sizeof *rows->taken[s]);
-        draw_rows(rows, s, DRAWN / count, &random);
+        draw_rows(rows, s, all <= ROWS_MAX ? ROWS_MAX : DRAWN / count, &random);
     }
     return rows;
 }

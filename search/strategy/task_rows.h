@@ -1,7 +1,8 @@
 /*
- * task_rows: which results of several tasks a task_model rests on, at most ROWS_MAX of them. Half of
- * the places are drawn: of each source the fastest and random others. The rest are for what the
- * model then asks about: results near the genomes that it holds best. Private to task_model.
+ * task_rows: which results of several tasks a task_model rests on: all of them, if there are at
+ * most ROWS_MAX. Else half of that many are drawn, of each source the fastest and random others.
+ * The rest are what the model then asks for: results near the genomes that it holds best. Private
+ * to task_model.
  *
  *     struct task_rows *rows = task_rows_new(space, sources, tasks, count);
  *     ... // condition on rows->items, choose a genome

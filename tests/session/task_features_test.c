@@ -1,4 +1,4 @@
-/* task_features: what a model over tasks is told of a softmax of so many rows. */
+/* task_features: what a model over tasks knows of a softmax of so many rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

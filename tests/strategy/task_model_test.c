@@ -200,8 +200,7 @@ static void looks_at_what_was_measured(void **state) {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         fill_sources_by(space, sources, tasks, source_sizes, rough_us, 400, seed);
         const struct suggestion suggestion = suggest_at(space, sources, tasks, 64);
-        const double ratio =
-            rough_us(&suggestion.genome, 64) / least_rough_us(&sources[0], 64);
+        const double ratio = rough_us(&suggestion.genome, 64) / least_rough_us(&sources[0], 64);
         print_message("seed %d: %.3f of the least, roughness %.3f\n", (int)seed, ratio,
                       roughness(&suggestion.genome));
         worst = fmax(worst, ratio);
@@ -228,6 +227,9 @@ static void interval_knows_how_tasks_differ(void **state) {
     print_message("%g to %g us predicted; %g or %g\n", suggestion.low_us, suggestion.high_us, us,
                   1.4 * us);
     assert_true(suggestion.low_us < us && 1.4 * us < suggestion.high_us);
+    const struct suggestion measured = suggest_at(space, sources, tasks, 256);
+    print_message("%g to %g us at a measured task\n", measured.low_us, measured.high_us);
+    assert_true(measured.high_us < 1.3 * measured.low_us);
     release_sources(sources);
     space_free(space);
 }
