@@ -110,22 +110,41 @@ static int print_best_rival(const struct leaderboard *board, int goal, struct er
     return 1;
 }
 
-/* Says of which solutions the board has nothing because the search left them out. */
-static int print_left_out(const struct leaderboard *board, int first, int last,
-                          enum table_format format, struct error *error) {
-    bool said = false;
+/* The goals of which the board has nothing because the search left them out, and why. NULL with
+   `error`. */
+static cJSON *read_left_out(const struct leaderboard *board, int first, int last,
+                            struct error *error) {
+    cJSON *list = cJSON_CreateArray();
     for (int goal = first; goal <= last; goal++) {
         char *why;
         const int found = run_solutions_left_out(board->store, goal, &why, error);
-        if (found < 0)
-            return -1;
-        if (found > 0)
-            printf("%sleft out: %s: no genome is valid: %s\n",
-                   said && format != TABLE_MARKDOWN ? "" : "\n",
-                   store_goal_name(board->store, goal), why);
-        said = said || found > 0;
+        if (found > 0) {
+            cJSON *object = cJSON_CreateObject();
+            json_add(object, "goal=%d goal_name=%s because=%s", goal,
+                     store_goal_name(board->store, goal), why);
+            cJSON_AddItemToArray(list, object);
+        }
         free(why);
+        if (found < 0) {
+            cJSON_Delete(list);
+            return NULL;
+        }
     }
+    return list;
+}
+
+static int print_left_out(const struct leaderboard *board, int first, int last,
+                          enum table_format format, struct error *error) {
+    cJSON *list = read_left_out(board, first, last, error);
+    const cJSON *one;
+    if (list == NULL)
+        return -1;
+    cJSON_ArrayForEach(one, list)
+        printf("%sleft out: %s: no genome is valid: %s\n",
+               one == list->child || format == TABLE_MARKDOWN ? "\n" : "",
+               cJSON_GetStringValue(cJSON_GetObjectItem(one, "goal_name")),
+               cJSON_GetStringValue(cJSON_GetObjectItem(one, "because")));
+    cJSON_Delete(list);
     return 0;
 }
 
@@ -176,12 +195,21 @@ static int print_all_goals(struct leaderboard *board, int first, int last, bool 
             status = leaderboard_add_cases(board, goal, smem_limit[i], error);
     if (status == 0 && table_row_count(board->table) == 0)
         log_info("%s: %s, %s", store_run_dir(board->store), empty_words(board), counts);
+    cJSON *left_out = NULL;
+    if (status == 0 && json) {
+        left_out = read_left_out(board, first - first % step, last - last % step + step - 1, error);
+        status = left_out != NULL ? 0 : -1;
+    }
     if (status == 0 && json) {
         cJSON *object = cJSON_CreateObject();
         cJSON_AddStringToObject(object, "run", store_run_dir(board->store));
         if (note != NULL)
             cJSON_AddStringToObject(object, "judged", note);
         cJSON_AddItemToObject(object, "rows", table_json(board->table));
+        if (left_out->child != NULL)
+            cJSON_AddItemToObject(object, "left_out", left_out);
+        else
+            cJSON_Delete(left_out);
         table_print_json(object, stdout);
     } else if (status == 0) {
         table_print(board->table, TABLE_CSV, stdout);
