@@ -142,7 +142,7 @@ def simulate(arguments):
         others = [files[other] for other in SHAPES if other != shape]
         cells = [trials_to(arguments, files[shape], sources, percent) for percent in (5, 1) for sources in (others, None)]
         print(f"{stem(shape):15}", *(f"{'-' if cell is None else cell:>9}" for cell in cells), flush=True)
-    goals = ask(arguments, "simulate", *files.values(), "--goals", "--strategy", "auto", "--within", 3, "--trials", 2000,
+    goals = ask(arguments, "simulate", *files.values(), "--goals", "--strategy", "auto", "--within", 3, "--trials", 8000,
                 "--seeds", arguments.seeds)
     for row in goals["goals"]:
         print(f"{row['goals']:7} {row['next']:8} trials until all are within 3 %: median {row['trials_median']}, mean {row['trials_mean']}")
