@@ -8,6 +8,7 @@
 #include "render/table.h"
 #include "session/goal_choice.h"
 #include "session/share.h"
+#include "simulate/parallel.h"
 #include "strategy/evolution.h"
 
 #include <math.h>
@@ -157,26 +158,51 @@ static double run_goals(const struct simulation *simulation, struct goal_rules r
 
 /* ---- all runs ---- */
 
-static int add_row(struct table *table, const struct simulation *simulation,
-                   struct goal_rules rules, const char *strategy, double percent,
-                   struct error *error) {
-    double *trials = xcalloc((size_t)simulation->seeds, sizeof *trials), sum = 0;
+enum { RULES = 4 };
+
+struct goal_runs {
+    const struct simulation *simulation;
+    double percent;
+    double *trials; /* by strategy, rules and seed */
+};
+
+static struct goal_rules rules_of(int number) {
+    return (struct goal_rules){.shares = number >= 2, .by_gain = number % 2 == 1};
+}
+
+static int run_number(void *context, int number, struct error *error) {
+    const struct goal_runs *runs = context;
+    const struct simulation *simulation = runs->simulation;
+    const int row = number / simulation->seeds, seed = number % simulation->seeds;
+    runs->trials[number] =
+        run_goals(simulation, rules_of(row % RULES), simulation->strategies[row / RULES],
+                  simulation->first_seed + (uint64_t)seed, runs->percent, error);
+    return isnan(runs->trials[number]) ? -1 : 0;
+}
+
+static void add_row(struct table *table, const struct goal_runs *runs, int row) {
+    const struct simulation *simulation = runs->simulation;
+    const struct goal_rules rules = rules_of(row % RULES);
+    double *trials = runs->trials + row * simulation->seeds, sum = 0;
     int missed = 0;
-    bool failed = false;
-    for (int seed = 0; seed < simulation->seeds && !failed; seed++) {
-        trials[seed] = run_goals(simulation, rules, strategy,
-                                 simulation->first_seed + (uint64_t)seed, percent, error);
-        failed = isnan(trials[seed]);
+    for (int seed = 0; seed < simulation->seeds; seed++) {
         missed += isinf(trials[seed]);
         trials[seed] = fmin(trials[seed], simulation->trials); /* a missed one counts as all */
         sum += trials[seed];
     }
-    if (!failed)
-        table_add(table, "%s %s %s %.0f %.1f %d", strategy, rules.shares ? "shared" : "apart",
-                  rules.by_gain ? "by gain" : "in turn",
-                  statistics_median(trials, simulation->seeds), sum / simulation->seeds, missed);
-    free(trials);
-    return failed ? -1 : 0;
+    table_add(table, "%s %s %s %.0f %.1f %d", simulation->strategies[row / RULES],
+              rules.shares ? "shared" : "apart", rules.by_gain ? "by gain" : "in turn",
+              statistics_median(trials, simulation->seeds), sum / simulation->seeds, missed);
+}
+
+static int run_all(struct goal_runs *runs, struct parallel **parallel, struct error *error) {
+    const struct simulation *simulation = runs->simulation;
+    const int count = simulation->strategy_count * RULES * simulation->seeds;
+    *parallel = parallel_new((size_t)count * sizeof *runs->trials, error);
+    if (*parallel == NULL)
+        return -1;
+    runs->trials = parallel_results(*parallel);
+    return parallel_run(*parallel, simulation->jobs, count, run_number, runs, error);
 }
 
 int goal_simulation_print(const struct simulation *simulation, double percent, bool json,
@@ -190,11 +216,12 @@ int goal_simulation_print(const struct simulation *simulation, double percent, b
         {.name = "missed", .heading = "runs\nthat end before", .right = true},
     };
     struct table *table = table_new(columns, sizeof columns / sizeof *columns);
-    int status = 0;
-    for (int s = 0; s < simulation->strategy_count && status == 0; s++)
-        for (int i = 0; i < 4 && status == 0; i++)
-            status = add_row(table, simulation, (struct goal_rules){i >= 2, i % 2 == 1},
-                             simulation->strategies[s], percent, error);
+    struct goal_runs runs = {.simulation = simulation, .percent = percent};
+    struct parallel *parallel;
+    const int status = run_all(&runs, &parallel, error);
+    for (int row = 0; row < RULES * simulation->strategy_count && status == 0; row++)
+        add_row(table, &runs, row);
+    parallel_free(parallel);
     if (status == 0 && json) {
         cJSON *root = cJSON_CreateObject();
         json_add(root, "trials=%d seeds=%d within_percent=%g", simulation->trials,

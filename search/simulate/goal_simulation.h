@@ -14,8 +14,9 @@
 
 #include "simulate/simulation.h"
 
-/* Runs each strategy of the simulation, `trials` at most for all goals together, one at a time, in
-   this process, and prints a table. Near is `percent` from the optimum. */
+/* Runs each strategy of the simulation, `trials` at most for all goals together, one at a time, and
+   prints a table. The runs are shared among `jobs` processes. Near is `percent` from the optimum.
+ */
 int goal_simulation_print(const struct simulation *simulation, double percent, bool json,
                           struct error *error);
 

@@ -1,33 +1,20 @@
 #include "simulate/simulation.h"
 
 #include "base/memory.h"
-#include "base/process.h"
 #include "base/random.h"
 #include "evaluate/measure.h"
+#include "simulate/parallel.h"
 #include "strategy/evolution.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { STREAM = 1, PREDICT_STREAM = 0x70726564, NOISE_STREAM = 0x6e6f6973 };
 
 /* The default timing settings of a config. */
 enum { RACE_SAMPLES = 5, SAMPLES = 50 };
 static const double race_margin = 0.25;
-
-/* Memory that the processes share. Each takes the next run, and writes only that run's part. */
-struct simulation_shared {
-    atomic_int next;
-    atomic_flag has_error;
-    struct error error;           /* of the first process that failed */
-    struct simulation_run runs[]; /* followed by the visited rows: `trials` for each run */
-};
 
 static int run_count(const struct simulation *simulation) {
     return simulation->space_count * simulation->strategy_count * simulation->seeds;
@@ -45,8 +32,13 @@ static uint64_t run_seed(const struct simulation *simulation, int run) {
     return simulation->first_seed + (uint64_t)(run % simulation->seeds);
 }
 
+/* The results: a record of each run, then the visited rows, `trials` for each run. */
+static struct simulation_run *run_record(const struct simulation *simulation, int run) {
+    return (struct simulation_run *)parallel_results(simulation->parallel) + run;
+}
+
 static uint32_t *run_rows(const struct simulation *simulation, int run) {
-    uint32_t *rows = (uint32_t *)&simulation->shared->runs[run_count(simulation)];
+    uint32_t *rows = (uint32_t *)run_record(simulation, run_count(simulation));
     return rows + (size_t)run * (size_t)simulation->trials;
 }
 
@@ -148,7 +140,8 @@ static void answer_proposal(const struct simulation *simulation, int run,
     evolution_tell_outcome(evolution, trial, genome, &outcome);
 }
 
-static int run_search(const struct simulation *simulation, int run, struct error *error) {
+static int run_search(void *context, int run, struct error *error) {
+    const struct simulation *simulation = context;
     const struct recorded *recorded = simulation->spaces[run_space(simulation, run)];
     uint32_t *rows = run_rows(simulation, run);
     double start = processor_seconds();
@@ -171,38 +164,11 @@ static int run_search(const struct simulation *simulation, int run, struct error
             break;
     }
     evolution_free(evolution);
-    simulation->shared->runs[run].visited = asked;
-    simulation->shared->runs[run].seconds = processor_seconds() - start;
+    *run_record(simulation, run) = (struct simulation_run){asked, processor_seconds() - start};
     return 0;
 }
 
 /* ---- all runs ---- */
-
-static int run_searches(const struct simulation *simulation) {
-    struct simulation_shared *shared = simulation->shared;
-    struct error error = {0};
-    int run;
-    while ((run = atomic_fetch_add(&shared->next, 1)) < run_count(simulation))
-        if (run_search(simulation, run, &error) < 0) {
-            if (!atomic_flag_test_and_set(&shared->has_error))
-                shared->error = error;
-            return 1;
-        }
-    return 0;
-}
-
-static int map_shared(struct simulation *simulation, struct error *error) {
-    size_t runs = (size_t)run_count(simulation);
-    simulation->shared_bytes = sizeof *simulation->shared + runs * sizeof(struct simulation_run) +
-                               runs * (size_t)simulation->trials * sizeof(uint32_t);
-    void *shared = mmap(NULL, simulation->shared_bytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return error_set(error, "%zu runs of %d trials: %s: simulate fewer at once", runs,
-                         simulation->trials, strerror(errno));
-    simulation->shared = shared;
-    return 0;
-}
 
 /* An unknown strategy fails every run: report it before any process starts. */
 static int check_strategies(const struct simulation *simulation, struct error *error) {
@@ -218,44 +184,28 @@ static int check_strategies(const struct simulation *simulation, struct error *e
 }
 
 int simulation_run(struct simulation *simulation, struct error *error) {
-    simulation->shared = NULL;
-    if (check_strategies(simulation, error) < 0 || map_shared(simulation, error) < 0)
+    const size_t runs = (size_t)run_count(simulation);
+    simulation->parallel = NULL;
+    if (check_strategies(simulation, error) < 0)
         return -1;
-    int started = 0;
-    bool failed = false;
-    fflush(NULL);
-    while (started < simulation->jobs) {
-        pid_t child = fork();
-        if (child == 0) {
-            process_die_with_parent();
-            _exit(run_searches(simulation));
-        }
-        if (child < 0)
-            break;
-        started++;
-    }
-    if (started == 0)
-        return error_set(error, "cannot start a process: %s", strerror(errno));
-    for (int status; wait(&status) > 0 || errno == EINTR;)
-        failed = failed || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-    if (!failed)
-        return 0;
-    if (simulation->shared->error.kind == ERROR_NONE)
-        return error_set(error, "a simulating process died");
-    *error = simulation->shared->error;
-    return -1;
+    simulation->parallel = parallel_new(runs * sizeof(struct simulation_run) +
+                                            runs * (size_t)simulation->trials * sizeof(uint32_t),
+                                        error);
+    if (simulation->parallel == NULL)
+        return -1;
+    return parallel_run(simulation->parallel, simulation->jobs, (int)runs, run_search, simulation,
+                        error);
 }
 
 void simulation_release(struct simulation *simulation) {
-    if (simulation->shared != NULL)
-        munmap(simulation->shared, simulation->shared_bytes);
-    simulation->shared = NULL;
+    parallel_free(simulation->parallel);
+    simulation->parallel = NULL;
 }
 
 struct visits simulation_visits(const struct simulation *simulation, int space, int strategy,
                                 int seed) {
     int run = run_index(simulation, space, strategy, seed);
-    return (struct visits){run_rows(simulation, run), simulation->shared->runs[run].visited};
+    return (struct visits){run_rows(simulation, run), run_record(simulation, run)->visited};
 }
 
 double simulation_speed(const struct simulation *simulation, int space, int strategy) {
@@ -263,8 +213,8 @@ double simulation_speed(const struct simulation *simulation, int space, int stra
     double trials = 0;
     for (int seed = 0; seed < simulation->seeds; seed++) {
         int run = run_index(simulation, space, strategy, seed);
-        seconds += simulation->shared->runs[run].seconds;
-        trials += simulation->shared->runs[run].visited;
+        seconds += run_record(simulation, run)->seconds;
+        trials += run_record(simulation, run)->visited;
     }
     return trials / seconds;
 }

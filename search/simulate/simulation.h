@@ -44,8 +44,7 @@ struct simulation {
     int predict;                /* how many of these, chosen at random, each run gets */
     double noise; /* typical standard deviation of samples about a row's time, in percent */
     /* Output: the result of each run. */
-    struct simulation_shared *shared;
-    size_t shared_bytes;
+    struct parallel *parallel;
 };
 
 /* Blocks until all runs are done. Fails on an unknown strategy, or if a run fails. */
