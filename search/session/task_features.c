@@ -44,8 +44,9 @@ static double most_blocks(const struct template *template, const struct genome *
     return most;
 }
 
-static struct least_work least_work(const char *folder, const char *solution,
-                                    const struct shape *shape, const struct device_info *device) {
+static struct least_work find_least_work(const char *folder, const char *solution,
+                                         const struct shape *shape,
+                                         const struct device_info *device) {
     const struct template_setting setting = {.device = device,
                                              .smem_limit = device_smem_limit(device, INT32_MAX),
                                              .solution = solution,
@@ -85,7 +86,7 @@ void task_describe(struct task *task, const char *folder, const struct template 
         const struct shape shape =
             translate_shape(template, config->shapes, &config->cases[first + i]);
         const struct least_work least =
-            least_work(folder, config_goal_solution(config, goal), &shape, &published);
+            find_least_work(folder, config_goal_solution(config, goal), &shape, &published);
         task->features[2] += log2(least.blocks / (1 + device->sm_count)) / count;
         for (int d = 0; d < template->dimension_count && FIXED_FEATURES + d < TASK_FEATURES_MAX;
              d++)
