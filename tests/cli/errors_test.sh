@@ -9,7 +9,7 @@ cannot start a process: %s	needs a fork that fails
 a simulating process died	needs a killed process
 a process that traced genomes died	the same
 cannot map memory for %d genomes: %s: use fewer	some machines promise memory that they have not
-%zu runs of %d trials: %s: simulate fewer at once	some machines promise memory that they have not
+%zu bytes of results: %s: simulate fewer at once	some machines promise memory that they have not
 cannot read the template %s: %s	needs a file that is deleted between two reads
 "%s" is not a verdict	these are read from the run's own file, which only SQLite changes
 "%s" is not a result of a duel	the same
