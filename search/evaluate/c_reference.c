@@ -292,7 +292,7 @@ static int next_case(const struct verify_case *one, const bool *compared, int64_
     int smallest = -1;
     for (int c = 0; c < one->template->case_count; c++) {
         struct error ignored;
-        if (compared[c] || template_launch_plan(one->template, one->genome, c, plan, &ignored) < 0)
+        if (compared[c] || template_case_plan(one->template, one->genome, c, plan, &ignored) < 0)
             continue;
         int64_t cost = plan->operations + 16 * plan->bytes; /* as in gate_run.c */
         if (cost < least) {

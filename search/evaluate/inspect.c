@@ -111,7 +111,8 @@ static int next_case(struct inspector *inspector, struct error *error) {
             continue;
         struct planned_buffers *run = xcalloc(1, sizeof *run);
         inspector->run = run;
-        if (template_launch_plan(template, genome, c, &run->plan, error) < 0)
+        if ((candidates ? template_launch_plan : template_case_plan)(template, genome, c,
+                                                                     &run->plan, error) < 0)
             return -1;
         if (template == inspector->template && (double)run->plan.operations > operations_max &&
             probes != NULL) {

@@ -296,6 +296,21 @@ int template_launch_plan(const struct template *template, const struct genome *g
     return 0;
 }
 
+int template_case_plan(const struct template *template, const struct genome *genome, int case_index,
+                       struct launch_plan *plan, struct error *error) {
+    int64_t values[SLOTS_MAX];
+    *plan = (struct launch_plan){.input_range = INFINITY, .case_index = case_index};
+    if (space_values(template->space, genome, case_index, values, error) < 0 ||
+        plan_tensors(template, values, NO_ROLE, plan, error) < 0 ||
+        plan_evaluate_expression(template, template->operations, values, &plan->operations, error) <
+            0 ||
+        plan_evaluate_expression(template, template->bytes, values, &plan->bytes, error) < 0 ||
+        plan_stresses(template, values, plan, error) < 0)
+        return -1;
+    plan_tolerances(template, plan);
+    return 0;
+}
+
 /* Whether the reference computes the tensor. */
 static bool is_judged(const struct tensor *tensor) {
     return tensor->role == ROLE_OUTPUT || tensor->role == ROLE_MAGNITUDE;

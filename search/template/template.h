@@ -549,6 +549,10 @@ struct planned_launch planned_launch(const struct launch_plan *plan, int index);
    outside CUDA's limits is an error of the template. */
 int template_launch_plan(const struct template *template, const struct genome *genome,
                          int case_index, struct launch_plan *plan, struct error *error);
+/* The same of a case for which the genome need not be valid: its tensors, operations, bytes and
+   stress inputs, without tensor maps and launches. */
+int template_case_plan(const struct template *template, const struct genome *genome, int case_index,
+                       struct launch_plan *plan, struct error *error);
 /* The threads of a block of the launch with the most shared memory. */
 int launch_plan_threads(const struct launch_plan *plan);
 /* The answer to a case that the seed picks, of those recorded for it; NULL: there is none. */
