@@ -24,8 +24,11 @@ VARIANTS = {"apart": {"share_goals": False, "goals_by_gain": False},
 
 
 def read_kernel(folder):
-    with open(os.path.join(folder, "manifest.json")) as file:
-        manifest = json.load(file)
+    try:
+        with open(os.path.join(folder, "manifest.json")) as file:
+            manifest = json.load(file)
+    except (OSError, ValueError) as problem:
+        sys.exit(f"until_near.py: {folder} is no export: {problem}")
     template = "/".join(filter(None, (manifest["template"]["name"], manifest["template"].get("solution"))))
     config = {"template": template, "objective": "per_case", "cases": [case["shape"] for case in manifest["cases"]]}
     if manifest.get("smem_limit"):

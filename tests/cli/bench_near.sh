@@ -17,3 +17,6 @@ grep -c 'evotile run ' log
 near --variants shared,alone
 echo "status $?"
 tail -1 log
+near --kernel out
+echo "status $?"
+tail -1 log
