@@ -356,7 +356,7 @@ bench-dispatch-fit: $(BUILD)/tests/bench/dispatch_fit_bench ## the regret of tre
 bench-predictions: $(BUILD)/evotile ## TRIALS (300) random genomes of CONFIGS (softmax, a decode, a sum) on DEVICE (auto), and how well predictions order them
 	@python3 tests/bench/predictions.py --evotile $< --trials $(or $(TRIALS),300) --device $(or $(DEVICE),auto) \
 	    $(if $(CONFIGS),--configs $(CONFIGS)) --out $(or $(OUT),results/predictions)
-bench-near: $(BUILD)/evotile ## SECONDS (540) of search from nothing on DEVICE (auto), shared and apart: when each goal is near what the export KERNEL has
+bench-near: $(BUILD)/evotile ## at most SECONDS (540) of search from nothing on DEVICE (auto), shared and apart: when each goal is near what the export KERNEL has
 	@python3 tests/bench/until_near.py --evotile $< --kernel $(or $(KERNEL),kernels/attention_h200) --seconds $(or $(SECONDS),540) \
 	    --device $(or $(DEVICE),auto) $(if $(VARIANTS),--variants $(VARIANTS)) --out $(or $(OUT),results/near) $(TABLE:%=--table)
 bench-settle: ## how two kernels of SHAPE (2,16,4096,128) share a clock at the power limit, by PyTorch

@@ -6,7 +6,7 @@ usage: python3 tests/bench/until_near.py --evotile PROGRAM [--kernel FOLDER] [--
 
 FOLDER is an export of a run with a champion for each case: its cases are the goals, its latencies what is known. Each variant is a
 run from nothing, without earlier runs and seed genomes, into DIR/VARIANT; one that is there is read again. A goal is near as
-soon as its champion is within P percent.
+soon as its champion is within P percent, and a run ends when all are, or after N seconds.
 
   apart    each goal learns from its own trials alone, and they are asked in turn
   shared   a trial of one goal informs the others; asked in turn
@@ -15,9 +15,11 @@ soon as its champion is within P percent.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 
+POLL_S = 5
 VARIANTS = {"apart": {"share_goals": False, "goals_by_gain": False},
             "shared": {"share_goals": True, "goals_by_gain": False},
             "gain": {"share_goals": True, "goals_by_gain": True}}
@@ -36,31 +38,40 @@ def read_kernel(folder):
     return config, [(case["name"], case["p50_us"]) for case in manifest["cases"]]
 
 
-def ask(command):
-    print("$ " + " ".join(command), file=sys.stderr)
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        sys.exit(f"until_near.py: {' '.join(command)}: exit status {done.returncode}")
-    return done.stdout
-
-
-def search(arguments, variant, config):
-    """The run's champions, by goal."""
-    folder = os.path.join(arguments.out, variant)
-    if not os.path.exists(os.path.join(folder, "run.db")):
-        if arguments.table:
-            return None
-        path = folder + ".json"
-        with open(path, "w") as file:
-            json.dump({**config, "search": VARIANTS[variant]}, file, indent=2)
-        ask([arguments.evotile, "run", path, "--learn-from", "none", "--time", f"{arguments.seconds}s", "--device", arguments.device,
-             "--out", folder])
-    summary = json.loads(ask([arguments.evotile, "summary", folder, "--json"]))
-    return [goal["champions"] for goal in summary["goals"]]
+def champions_of(evotile, folder):
+    """By goal; None if there is no run yet."""
+    done = subprocess.run([evotile, "summary", folder, "--json"], capture_output=True, text=True)
+    return [goal["champions"] for goal in json.loads(done.stdout)["goals"]] if done.returncode == 0 else None
 
 
 def seconds_until(champions, us):
     return next((champion["seconds"] for champion in champions if champion["after_us"] <= us), None)
+
+
+def seconds_of(goals, near_us):
+    return [seconds_until(champions, us) for champions, us in zip(goals, near_us)]
+
+
+def search(arguments, variant, config, near_us):
+    """Runs the variant until all goals are near."""
+    folder = os.path.join(arguments.out, variant)
+    path = folder + ".json"
+    with open(path, "w") as file:
+        json.dump({**config, "search": VARIANTS[variant]}, file, indent=2)
+    command = [arguments.evotile, "run", path, "--learn-from", "none", "--time", f"{arguments.seconds}s", "--device", arguments.device,
+               "--out", folder]
+    print("$ " + " ".join(command), file=sys.stderr)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            try:
+                process.wait(timeout=POLL_S)
+            except subprocess.TimeoutExpired:
+                goals = champions_of(arguments.evotile, folder)
+                if goals and None not in seconds_of(goals, near_us):
+                    process.send_signal(signal.SIGINT)
+                    process.wait()
+    if process.returncode not in (0, -signal.SIGINT):
+        sys.exit(f"until_near.py: {' '.join(command)}: exit status {process.returncode}")
 
 
 def print_table(names, columns):
@@ -91,12 +102,15 @@ def main():
         sys.exit(f"until_near.py: no variant {unknown[0]}: choose from {', '.join(VARIANTS)}")
     config, known = read_kernel(arguments.kernel)
     os.makedirs(arguments.out, exist_ok=True)
+    near_us = [us * (1 + arguments.percent / 100) for _, us in known]
     columns = {}
     for variant in arguments.variants.split(","):
-        champions = search(arguments, variant, config)
-        if champions is not None:
-            columns[variant] = [seconds_until(of_goal, us * (1 + arguments.percent / 100))
-                                for of_goal, (_, us) in zip(champions, known)]
+        folder = os.path.join(arguments.out, variant)
+        if not arguments.table and not os.path.exists(os.path.join(folder, "run.db")):
+            search(arguments, variant, config, near_us)
+        goals = champions_of(arguments.evotile, folder)
+        if goals is not None:
+            columns[variant] = seconds_of(goals, near_us)
     print_table([name for name, _ in known], columns)
 
 

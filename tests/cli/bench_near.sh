@@ -13,6 +13,9 @@ jq -c '.search' out/apart.json out/gain.json
 # The runs are read again: what took a moment, takes as long; and a case that is near enough is near.
 near --table | sed 's/[0-9.][0-9.]*\.[0-9]/N/g; s/  */ /g' | tail -1
 near --table --percent 100000000 | tail -1
+# A run whose goals are all near ends.
+near --seconds 600 --variants shared --percent 100000000 | tail -1
+jq -r .phase out/shared/status.json
 grep -c 'evotile run ' log
 near --variants shared,alone
 echo "status $?"
