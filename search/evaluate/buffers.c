@@ -211,15 +211,24 @@ int buffers_changed(struct buffers *buffers, int set, struct error *error) {
                : now != buffers->inputs[set];
 }
 
-int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_t seed,
-                   struct error *error) {
+int buffers_poison_role(struct buffers *buffers, int set, enum role role, enum poison poison,
+                        uint64_t seed, struct error *error) {
     for (int t = 0; t < buffers->template->tensor_count; t++)
-        if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role != ROLE_INPUT &&
+        if (buffers->tensors[set][t] != 0 && buffers->template->tensors[t].role == role &&
             comparator_poison(buffers->comparator, buffers->tensors[set][t],
                               &buffers->plan->tensors[t], poison,
                               seed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15), error) < 0)
             return -1;
     return comparator_finish(buffers->comparator, error);
+}
+
+int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_t seed,
+                   struct error *error) {
+    static const enum role written[] = {ROLE_OUTPUT, ROLE_WORKSPACE};
+    for (size_t r = 0; r < sizeof written / sizeof *written; r++)
+        if (buffers_poison_role(buffers, set, written[r], poison, seed, error) < 0)
+            return -1;
+    return 0;
 }
 
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,

@@ -75,9 +75,11 @@ int buffers_protect(struct buffers *buffers, int set, bool read_only, struct err
 int buffers_changed(struct buffers *buffers, int set, struct error *error);
 /* Records the checksum of inputs that were changed on purpose. */
 int buffers_record(struct buffers *buffers, int set, struct error *error);
-/* Poisons outputs and workspaces, each with other words. */
+/* Poisons outputs and workspaces, each with other words; or the tensors of a role alone. */
 int buffers_poison(struct buffers *buffers, int set, enum poison poison, uint64_t seed,
                    struct error *error);
+int buffers_poison_role(struct buffers *buffers, int set, enum role role, enum poison poison,
+                        uint64_t seed, struct error *error);
 /* One checksum over all tensors of a role. */
 int buffers_checksum(struct buffers *buffers, int set, enum role role, uint64_t *checksum,
                      struct error *error);

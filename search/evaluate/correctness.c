@@ -135,6 +135,10 @@ int evaluation_check_correctness(struct evaluation *evaluation) {
 
 int evaluation_run_under_tool(struct evaluation *evaluation) {
     bool profiled = evaluation->request->profiled;
+    /* The emulated device sees every store. A profiler would list the kernels that poison. */
+    const enum poisoned poisoned = profiled || evaluation->evaluator->device->info.predicts
+                                       ? POISONED_NOTHING
+                                       : POISONED_OUTPUTS;
     struct gate_run run =
         gate_run_begin(evaluation, profiled ? "cases" : "small cases", evaluation->template);
     struct evaluator *evaluator = evaluation->evaluator;
@@ -146,7 +150,7 @@ int evaluation_run_under_tool(struct evaluation *evaluation) {
         run.template = evaluator->probes[goal];
     for (int p = 0; p < run.template->case_count; p++) {
         const struct verify_input input = {.seed = evaluation_seed(evaluation, PROBE_SEEDS + p, 0),
-                                           .unpoisoned = true};
+                                           .poisoned = poisoned};
         struct verify_result found;
         int status = gate_run_case(&run, p);
         if (status == 0)

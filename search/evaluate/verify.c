@@ -212,10 +212,18 @@ static int run_guarded(const struct verify_case *one, struct buffers *buffers, i
     return status == 0 ? check_inputs(one, buffers, set, failure, error) : status;
 }
 
-static int poison_outputs(struct buffers *buffers, const struct verify_input *input,
-                          enum poison poison, struct error *error) {
-    return input->unpoisoned ? 0
-                             : buffers_poison(buffers, 0, poison, input->seed ^ POISON_SEED, error);
+static int poison_before(struct buffers *buffers, const struct verify_input *input,
+                         enum poison poison, struct error *error) {
+    const uint64_t seed = input->seed ^ POISON_SEED;
+    switch (input->poisoned) {
+    case POISONED_WRITTEN:
+        return buffers_poison(buffers, 0, poison, seed, error);
+    case POISONED_OUTPUTS:
+        return buffers_poison_role(buffers, 0, ROLE_OUTPUT, poison, seed, error);
+    case POISONED_NOTHING:
+        break;
+    }
+    return 0;
 }
 
 static int repeat_run(const struct verify_case *one, struct buffers *buffers,
@@ -223,7 +231,7 @@ static int repeat_run(const struct verify_case *one, struct buffers *buffers,
                       struct error *error) {
     uint64_t first, second;
     if (buffers_checksum(buffers, 0, ROLE_OUTPUT, &first, error) < 0 ||
-        poison_outputs(buffers, input, POISON_RANDOM, error) < 0)
+        poison_before(buffers, input, POISON_RANDOM, error) < 0)
         return -1;
     /* An emulated device runs blocks and warps one after the other: results that depend on their
        order would repeat. */
@@ -290,7 +298,7 @@ static int verify_filled_input(const struct verify_case *one, struct buffers *bu
     int status = input->stress != NULL
                      ? buffers_fill_stress(buffers, 0, input->stress, input->seed, error)
                      : buffers_fill(buffers, 0, input->seed, error);
-    if (status < 0 || poison_outputs(buffers, input, POISON_NAN, error) < 0)
+    if (status < 0 || poison_before(buffers, input, POISON_NAN, error) < 0)
         return -1;
     status = run_and_compare(one, buffers, 0, found, error);
     if (status != 0 || !input->twice)

@@ -184,6 +184,20 @@ static void poison_is_random(void **state) {
     assert_memory_equal(words[0], words[1], sizeof words[0]);
 }
 
+static void a_role_is_poisoned_alone(void **state) {
+    (void)state;
+    struct error error = {0};
+    char before[6 * 40 * 4], after[sizeof before];
+    must(buffers_poison(&buffers, 0, POISON_NAN, 9, &error), &error);
+    take_write_access(0, C, before);
+    must(buffers_poison_role(&buffers, 0, ROLE_WORKSPACE, POISON_NAN, 10, &error), &error);
+    take_write_access(0, C, after);
+    assert_memory_equal(before, after, sizeof before);
+    must(buffers_poison_role(&buffers, 0, ROLE_OUTPUT, POISON_NAN, 10, &error), &error);
+    take_write_access(0, C, after);
+    assert_memory_not_equal(before, after, sizeof before);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_input_byte_is_checksummed),
@@ -192,6 +206,7 @@ int main(void) {
         cmocka_unit_test(pattern_inputs_are_ordinary_numbers),
         cmocka_unit_test(host_can_write_protected_inputs),
         cmocka_unit_test(poison_is_random),
+        cmocka_unit_test(a_role_is_poisoned_alone),
     };
     return cmocka_run_group_tests(tests, make_buffers, release_buffers);
 }
