@@ -26,10 +26,13 @@ AIMS = [1.15 if row.get("EPILOGUE") == 3 else 1.0 if "ROWS" in row else 0.93 for
 # in bytes.
 FEW = sum(row["M"] <= 16 for row in PLAIN)  # the first rows, which gemv can do, too
 CUBE = PLAIN.index({"M": 1000, "N": 1000, "K": 1000})
+FUSED_ROWS = range(len(PLAIN), len(PLAIN + FUSED))
+ACTIVATIONS = [row for row in FUSED_ROWS if ROWS[row]["M"] == 4096 and ROWS[row]["EPILOGUE"] in (2, 3)]  # GELU and SiLU
 FOLDERS = {"gemm_few_rows_h200": (range(FEW), "gemm", ["gemv", "mma", "hopper"], ALL_SMEM),
            "gemm_1000_h200": ([CUBE], "gemm", ["mma", "hopper"], ALL_SMEM),
            "gemm_h200": ([row for row in range(FEW, len(PLAIN)) if row != CUBE], "gemm", ["mma", "hopper"], ALL_SMEM),
-           "gemm_epilogues_h200": (range(len(PLAIN), len(PLAIN + FUSED)), "gemm", ["mma", "hopper"], ALL_SMEM),
+           "gemm_epilogues_h200": ([row for row in FUSED_ROWS if row not in ACTIVATIONS], "gemm", ["mma", "hopper"], ALL_SMEM),
+           "gemm_activations_h200": (ACTIVATIONS, "gemm", ["mma", "hopper"], ALL_SMEM),
            "add_rms_norm_h200": (range(len(PLAIN + FUSED), len(ROWS)), "add_rms_norm", ["rows"], 0)}
 
 

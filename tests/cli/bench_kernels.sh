@@ -2,7 +2,7 @@
 # evotile's duels are stand-ins; bench_attention.sh tests what both benches share.
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$ROOT/tests/bench
 bench() { python3 "$ROOT/tests/bench/kernels.py" --evotile ./evotile --out out --kernels kernels "$@" 2>>log; }
-mkdir -p bin kernels/one kernels/two && PATH=$PWD/bin:$PATH
+mkdir -p bin kernels/one kernels/two kernels/gemm_epilogues_h200 && PATH=$PWD/bin:$PATH
 printf '#!/bin/sh\nexit 1\n' >bin/nvidia-smi && chmod +x bin/nvidia-smi
 bench
 printf '#!/bin/sh\necho NVIDIA H200, 580.1\n' >bin/nvidia-smi
@@ -17,6 +17,9 @@ product='"M":16,"N":14336,"K":4096,"TRANS_A":0,"TRANS_B":1'
 manifest kernels/one gemm "{$product,\"BATCH\":1,\"BF16\":1,\"EPILOGUE\":2}" "{$product,\"BATCH\":1,\"BF16\":1,\"EPILOGUE\":0}" \
     "{$product,\"BATCH\":1,\"BF16\":0,\"EPILOGUE\":0}" "{$product,\"BATCH\":2,\"BF16\":1,\"EPILOGUE\":0}" # the last two are no rows
 manifest kernels/two add_rms_norm '{"ROWS":16,"COLS":8192,"EPSILON":1e-05,"BF16":1}'
+# The folder that is named for a row has its kernel, whatever the recorded times.
+manifest kernels/gemm_epilogues_h200 gemm "{$product,\"BATCH\":1,\"BF16\":1,\"EPILOGUE\":2}"
+sed -i 's/"p50_us": 5/"p50_us": 6/' kernels/gemm_epilogues_h200/manifest.json
 cat >evotile <<'PYTHON'
 #!/usr/bin/env python3
 import json
