@@ -29,6 +29,7 @@ static const struct config defaults = {
     .initial = 32,
     .exploration = 0.10,
     .share_goals = true,
+    .goals_by_gain = true,
     .timing = CONFIG_TIMING_DEFAULTS,
     .evolve = CONFIG_EVOLVE_DEFAULTS,
 };

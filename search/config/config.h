@@ -89,7 +89,7 @@ struct config {
                            search; 0: only the last one, when the search ends; -1: none */
     bool share_goals;   /* the goals of the run learn from each other (session/share.h): true */
     bool goals_by_gain; /* the next trial is that of the goal that is expected to gain most a second
-                           (session/goal_choice.h): false, they take turns */
+                           (session/goal_choice.h): true; false, they take turns */
     bool keep_profiles; /* of champions, by ncu, when the search ends: false */
     bool nice;          /* yield the GPU to other processes: false */
     int max_temperature_c; /* of the GPU, above which the search pauses; 0: no limit */

@@ -94,16 +94,19 @@ static int next_rival(const struct session *session, int first, const bool *exha
     return rival < 0 ? -1 : first + rival;
 }
 
-/* Seconds of a device that a trial of the goal takes, to a power of two: it is measured, and small
-   differences should not change what a seed gives. 1 if nothing is known. */
+/* Seconds of a GPU that a trial of the goal takes, to a power of two: it is measured, and small
+   differences should not change what a seed gives. 1 if nothing is known, and on an emulated
+   device: how busy this host is decides its time. */
 static double trial_seconds(const struct session *session, int goal) {
+    if (pool_device(session->pool)->predicts)
+        return 1;
     const double seconds = session->gains[goal].seconds / (double)session->gains[goal].observed;
     return seconds > 0 ? exp2(round(log2(seconds))) : 1;
 }
 
-/* INFINITY: in turn. */
+/* INFINITY: in turn, as the trials of a strategy that does not learn are a sample of each goal. */
 static double expected_gain(const struct session *session, int goal) {
-    if (!session->config->goals_by_gain)
+    if (!session->config->goals_by_gain || !evolution_strategy_learns(session->config->strategy))
         return INFINITY;
     const double by_model = evolution_expected_gain(session->evolutions[goal]);
     return isnan(by_model)

@@ -47,7 +47,7 @@ static void defaults(void **state) {
     assert_int_equal(config->sanitize_every, 0);
     assert_false(config->keep_profiles);
     assert_true(config->share_goals);
-    assert_false(config->goals_by_gain);
+    assert_true(config->goals_by_gain);
     assert_string_equal(config->learn_from, "index");
     assert_int_equal(config->restriction_count, 0);
     assert_string_equal(config->device, "auto");
@@ -84,7 +84,7 @@ static void every_key(void **state) {
         "\"target_ratio\": 1.5 },\n"
         "\"search\": { \"strategy\": \"random\", \"population\": 2, \"initial\": 3,\n"
         "  \"exploration\": 0.5, \"sanitize_every\": 9, \"keep_profiles\": true,\n"
-        "  \"share_goals\": false, \"goals_by_gain\": true, \"learn_from\": \"none\" },\n"
+        "  \"share_goals\": false, \"goals_by_gain\": false, \"learn_from\": \"none\" },\n"
         "\"timing\": { \"input_sets\": 1, \"launches\": 2, \"samples\": 3, \"race_samples\": 4,\n"
         "  \"race_margin\": 0.5, \"warmup_ms\": 6, \"inputs\": 7, \"energy_ms\": 450 },\n"
         "\"evolve\": { \"proposer\": \"p 1\", \"strategy\": \"insight\", \"proposals\": 45,\n"
@@ -108,7 +108,7 @@ static void every_key(void **state) {
     assert_int_equal(config->sanitize_every, 9);
     assert_true(config->keep_profiles);
     assert_false(config->share_goals);
-    assert_true(config->goals_by_gain);
+    assert_false(config->goals_by_gain);
     assert_string_equal(config->learn_from, "none");
     assert_int_equal(config->held_out_count, 1);
     assert_int_equal(config->held_out[0].values[1], 7);

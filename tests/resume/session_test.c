@@ -56,16 +56,20 @@ static int count_goal(void *context, const struct store_event *event, struct err
     return 0;
 }
 
-static void goals_are_asked_in_turn(void **state) {
-    (void)state;
+/* `search`: keys of the config, with a comma behind them. */
+static void expect_goals_in_turn(const char *search) {
     struct place place;
     struct error error = {0};
     struct asked_goals asked = {.goal_count = 3};
-    make_place(&place, "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
-                       "  \"objective\": \"per_case\", " TINY_GENES ",\n"
-                       "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 1, \"COLS\": 1},\n"
-                       "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
-                       "  \"search\": {\"share_goals\": false} }"); /* run.h replays each alone */
+    char config[1024];
+    snprintf(config, sizeof config,
+             "{ \"template\": \"scaled_add\", \"device\": \"" TINY_DEVICE "\",\n"
+             "  \"objective\": \"per_case\", " TINY_GENES ",\n"
+             "  \"cases\": [{\"ROWS\": 6, \"COLS\": 40}, {\"ROWS\": 1, \"COLS\": 1},\n"
+             "             {\"ROWS\": 3, \"COLS\": 7, \"BIAS\": 1}],\n"
+             "  \"search\": {%s \"share_goals\": false} }",
+             search);
+    make_place(&place, config); /* run.h replays each goal alone */
     run_trials(&place, "31");
     inspect_finished(31);
     struct store *store = store_open(place.run_dir, STORE_READ, &error);
@@ -78,6 +82,17 @@ static void goals_are_asked_in_turn(void **state) {
         assert_int_not_equal(store_ranked(store, g, 1, &error), STORE_NO_TRIAL);
     store_close(store);
     tiny_remove(&place.tiny);
+}
+
+static void goals_are_asked_in_turn(void **state) {
+    (void)state;
+    expect_goals_in_turn("\"goals_by_gain\": false,");
+}
+
+/* A strategy that does not learn expects nothing. */
+static void goals_of_random_genomes_are_asked_in_turn(void **state) {
+    (void)state;
+    expect_goals_in_turn("\"strategy\": \"random\",");
 }
 
 /* One genome for two cases that are compiled separately. */
@@ -522,6 +537,7 @@ static void a_full_disk_harms_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goals_are_asked_in_turn),
+        cmocka_unit_test(goals_of_random_genomes_are_asked_in_turn),
         cmocka_unit_test(joint_goals_cover_every_variant),
         cmocka_unit_test(an_exhausted_space_ends_the_run),
         cmocka_unit_test(a_finished_run_starts_nothing),
