@@ -111,6 +111,8 @@ def main():
         goals = champions_of(arguments.evotile, folder)
         if goals is not None:
             columns[variant] = seconds_of(goals, near_us)
+        elif not arguments.table:
+            sys.exit(f"until_near.py: {folder} cannot be read: remove it, or see `evotile fsck {folder}`")
     print_table([name for name, _ in known], columns)
 
 

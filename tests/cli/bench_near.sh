@@ -23,3 +23,7 @@ tail -1 log
 near --kernel out
 echo "status $?"
 tail -1 log
+rm -r out && mkdir -p out/gain && echo damaged >out/gain/run.db
+near --variants gain
+echo "status $?"
+tail -1 log
