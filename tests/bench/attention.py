@@ -115,8 +115,8 @@ def most_smem(index):
 
 
 def preference(path, index, case):
-    """Of kernels for a row: those of its own folder first, then the one with the least recorded p50, which a GPU at its
-    power limit makes no fair comparison between searches."""
+    """Of kernels for a row: that of its own folder first, then the one with the least recorded p50. What two searches record at
+    the power limit does not compare their kernels."""
     rows, *_ = FOLDERS.get(os.path.basename(path), [()])
     return index not in rows, case["p50_us"]
 
